@@ -1,0 +1,160 @@
+# Everything a person does in this checkout starts here: `make help` lists it.
+#
+# Needs make and a Python of at least 3.11. The environment lives in .venv; nothing is installed outside it,
+# except Debian packages that are missing, and those only when make runs as root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := hedgerow-demo
+
+# The Python that makes the environment: the first of these that is at least 3.11, unless PYTHON names one.
+PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+# Debian packages the tests need, as command:package. A package is installed when its command is missing.
+SYSTEM_PACKAGES :=
+
+# Errors only: what is being installed is said below.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+INPUTS := pyproject.toml constraints.txt
+
+# Three stamps in one environment: made, with the package, with the package and the development tools.
+MADE := $(VENV)/.stamp-made
+CORE := $(VENV)/.stamp-core
+DEV := $(VENV)/.stamp-dev
+
+step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
+
+##@ Start here
+
+.PHONY: demo
+demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look
+	@$(BIN)/hedgerow demo -o $(DEMO) --replace
+
+.PHONY: test
+test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests
+	$(call step,Doctests: pytest --doctest-modules src/hedgerow)
+	@$(BIN)/python -m pytest --doctest-modules src/hedgerow
+	$(call step,Tests: pytest)
+	@$(BIN)/python -m pytest
+
+##@ While working
+
+.PHONY: check
+check: $(DEV) lint types contracts ## The quick loop: lint, types, import contracts, unit tests
+	$(call step,Unit tests: pytest tests/unit)
+	@$(BIN)/python -m pytest -q -x tests/unit
+
+.PHONY: format
+format: $(DEV) ## Format the code and apply the safe lint fixes
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+.PHONY: lint
+lint: $(DEV) ## Lint and check the formatting
+	$(call step,Lint: ruff check)
+	@$(BIN)/ruff check .
+	$(call step,Format: ruff format --check)
+	@$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(DEV) ## Check the types, strictly
+	$(call step,Types: mypy)
+	@$(BIN)/mypy
+
+.PHONY: contracts
+contracts: $(DEV) ## Check which layer may import which
+	$(call step,Import contracts: lint-imports)
+	@$(BIN)/lint-imports
+
+.PHONY: bench
+bench: $(DEV) ## Compare speed and memory with the naive reference, and print the ratios
+	@$(BIN)/python -m benchmarks
+
+.PHONY: docs
+docs: $(DEV) ## Build the documentation into site/
+	@$(BIN)/zensical build --clean --strict
+
+##@ Housekeeping
+
+.PHONY: environment
+environment: $(DEV) ## Make .venv with the package and the development tools
+
+.PHONY: system-packages
+system-packages: ## Install the Debian packages the tests need and the machine lacks (as root)
+	@missing=(); \
+	for pair in $(SYSTEM_PACKAGES); do \
+	  command -v "$${pair%%:*}" >/dev/null || missing+=("$${pair##*:}"); \
+	done; \
+	if [ "$${#missing[@]}" -eq 0 ]; then exit 0; fi; \
+	if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
+	  echo "The tests need packages this machine lacks: $${missing[*]}." >&2; \
+	  echo "Install them, for example with: sudo apt-get install $${missing[*]}" >&2; \
+	  exit 1; \
+	fi; \
+	echo "Installing $${missing[*]}"; \
+	apt-get update -qq; \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null
+
+.PHONY: constraints
+constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in constraints.txt
+	@uv=$$(mktemp -d); trap 'rm -rf "$$uv"' EXIT; \
+	$(BIN)/python -m venv "$$uv"; \
+	"$$uv/bin/python" -m pip install -qq --disable-pip-version-check uv; \
+	"$$uv/bin/uv" pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras \
+	  --no-annotate --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make constraints" pyproject.toml -o constraints.txt
+
+.PHONY: clean
+clean: ## Remove the environment, the caches and everything built
+	@rm -rf $(VENV) $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.PHONY: help
+help: ## List these commands
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# ---- the environment -------------------------------------------------------------------------------------
+
+$(MADE):
+	@python=; \
+	for candidate in $(PYTHONS); do \
+	  if "$$candidate" -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then python="$$candidate"; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "Hedgerow needs Python 3.11 or later; looked for: $(PYTHONS)." >&2; \
+	  echo "Install one, or name the one to use: make PYTHON=python3.12 ..." >&2; \
+	  exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
+	    echo "$$python cannot make environments: its venv module is missing." >&2; \
+	    echo "Install it, for example with: sudo apt-get install python3-venv" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo "Installing python3-venv"; \
+	  apt-get update -qq; \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
+	fi; \
+	echo "Making $(VENV) with $$("$$python" --version)"; \
+	"$$python" -m venv --clear $(VENV)
+	@touch $@
+
+$(CORE): $(INPUTS) | $(MADE)
+	@echo "Installing hedgerow into $(VENV) (a minute or so)"
+	@$(INSTALL) -e .
+	@touch $@
+
+$(DEV): $(INPUTS) | $(MADE)
+	@echo "Installing hedgerow and the development tools into $(VENV) (a minute or so)"
+	@$(INSTALL) -e '.[dev]'
+	@touch $(CORE) $@
