@@ -1,0 +1,81 @@
+"""Hedgerow turns a table about people into a release others may use.
+
+>>> import hedgerow as hr
+>>> plan = hr.Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
+>>> plan
+Plan(k=2, quasi-identifiers: sex)
+
+Everything public is here; it is loaded when it is first used, so that ``import hedgerow`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.version import __version__
+
+if TYPE_CHECKING:
+    from hedgerow.drafting import draft_plan
+    from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
+    from hedgerow.explanation import Explanation
+    from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
+    from hedgerow.plan import Plan
+    from hedgerow.release import Release
+    from hedgerow.verification import Verification
+    from hedgerow.workflow import anonymize, explain, save, verify
+
+_HOME = {
+    "BrokenPromise": "errors",
+    "DataError": "errors",
+    "Explanation": "explanation",
+    "HedgerowError": "errors",
+    "Hierarchy": "hierarchy",
+    "NoSolution": "errors",
+    "Plan": "plan",
+    "PlanError": "errors",
+    "Problem": "errors",
+    "Release": "release",
+    "Verification": "verification",
+    "anonymize": "workflow",
+    "draft_plan": "drafting",
+    "explain": "workflow",
+    "read_hierarchy": "hierarchy",
+    "save": "workflow",
+    "verify": "workflow",
+    "write_hierarchy": "hierarchy",
+}
+
+__all__ = [
+    "BrokenPromise",
+    "DataError",
+    "Explanation",
+    "HedgerowError",
+    "Hierarchy",
+    "NoSolution",
+    "Plan",
+    "PlanError",
+    "Problem",
+    "Release",
+    "Verification",
+    "__version__",
+    "anonymize",
+    "draft_plan",
+    "explain",
+    "read_hierarchy",
+    "save",
+    "verify",
+    "write_hierarchy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"hedgerow.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

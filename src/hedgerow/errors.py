@@ -1,0 +1,139 @@
+"""What can go wrong, said once.
+
+The tree of exceptions::
+
+    HedgerowError            exit code 2
+    ├── PlanError            the plan asks for something it cannot mean      exit code 2
+    ├── DataError            the data, or a place to write to, cannot be used exit code 2
+    ├── NoSolution           nothing can be released within the plan         exit code 3
+    └── BrokenPromise        a release does not keep what its plan promises  exit code 1
+
+Every error is a list of :class:`Problem`: what, where, and what to do. A problem never holds a value taken from a
+record, because it may identify someone: it names the column, the row number and the rule.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+CODES: dict[str, str] = {
+    # plan
+    "yaml": "the plan is not readable as YAML",
+    "unknown-key": "the plan has a key that Hedgerow does not know",
+    "not-yet": "the plan uses a feature that this version does not have",
+    "missing-key": "the plan lacks a key it needs",
+    "wrong-value": "a value in the plan is not of the kind its key wants",
+    "conflict": "two statements of the plan contradict each other",
+    "no-quasi-identifier": "no column is a quasi-identifier, so there is nothing to protect by",
+    "k-too-small": "k is below 2, which protects nobody",
+    "unknown-limit": "a limit names a node that the hierarchy does not have",
+    "limit-level": "a limit names a level that the hierarchy does not have",
+    "limit-kind": "this kind of limit does not go with this kind of attribute",
+    # hierarchy
+    "hierarchy-file": "a hierarchy file cannot be read",
+    "hierarchy-empty": "a hierarchy has no leaf",
+    "two-parents": "a node of a hierarchy has two parents",
+    "cycle": "a node of a hierarchy is its own ancestor",
+    "two-roots": "a hierarchy has more than one root",
+    "ambiguous-label": "one label names two different nodes of a hierarchy",
+    "value-is-node": "a node of a hierarchy is both a value and a group of values",
+    "bands": "band widths or cut points do not nest",
+    "unknown-node": "a hierarchy was asked for a node that it does not have",
+    # data
+    "no-file": "a file or folder does not exist or cannot be opened",
+    "format": "the kind of data is not one that Hedgerow reads",
+    "encoding": "the bytes of a file are not text in the stated encoding",
+    "ragged": "rows of a file do not have as many cells as its header",
+    "duplicate-column": "two columns have the same name",
+    "missing-column": "the plan names a column that the data does not have",
+    "empty": "the table has no records",
+    "no-leaf": "values of a column have no leaf in its hierarchy",
+    "not-a-number": "values of a numeric column are not numbers",
+    "too-precise": "the numbers of a column have more digits than can be computed with exactly",
+    "no-person": "records without a person key",
+    "output": "the output cannot be written to the place asked for",
+    "output-in-use": "the output folder holds something already",
+    "not-a-release": "a folder is not a release that Hedgerow wrote",
+    # no solution
+    "too-few-records": "the table has fewer records than k",
+    "all-withheld": "the limits would withhold every record",
+    "withhold-budget": "more records must be withheld than the plan allows",
+    # broken promise
+    "broken-promise": "a release does not keep what its plan promises",
+    # usage
+    "usage": "a command or function was called with arguments it does not take",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: what, where, and what to do.
+
+    Examples
+    --------
+    >>> print(Problem("k-too-small", "'k' must be at least 2. Got 1 instead.", place="plan.yaml:7:11"))
+    plan.yaml:7:11: 'k' must be at least 2. Got 1 instead. [k-too-small]
+    """
+
+    code: str
+    message: str
+    place: str = ""
+    hint: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"undocumented problem code {self.code!r}")
+
+    def __str__(self) -> str:
+        text = f"{self.place}: " if self.place else ""
+        text += f"{self.message} [{self.code}]"
+        return text + (f"\n  hint: {self.hint}" if self.hint else "")
+
+
+class HedgerowError(Exception):
+    """Base of every error Hedgerow raises on purpose; holds one or more problems."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class PlanError(HedgerowError):
+    """The plan asks for something it cannot mean."""
+
+
+class DataError(HedgerowError):
+    """The data, or the place to write to, cannot be used."""
+
+
+class NoSolution(HedgerowError):
+    """Nothing can be released within the plan; says what blocks."""
+
+    exit_code = 3
+
+
+class BrokenPromise(HedgerowError):
+    """A release does not keep what its plan promises."""
+
+    exit_code = 1
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Offer the nearest known word, or list the known ones when they are few.
+
+    Examples
+    --------
+    >>> did_you_mean("sensitiv", ["identifier", "sensitive"])
+    "did you mean 'sensitive'?"
+    """
+    candidates = list(known)
+    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if 0 < len(candidates) <= 12:
+        return "known here: " + ", ".join(candidates)
+    return ""

@@ -1,0 +1,317 @@
+"""Everything that can be wrong with a plan, found in one go, each problem with its place and a hint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.hierarchy import builders
+from hedgerow.hierarchy.files import read_hierarchy
+from hedgerow.hierarchy.limits import nodes_by_name
+from hedgerow.hierarchy.numbers import parse_half_open, parse_number
+from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.plan.model import (
+    Attribute,
+    DataFormat,
+    HierarchySpec,
+    Limit,
+    Method,
+    PlanModel,
+    Privacy,
+    Role,
+    Withhold,
+    spec_of,
+)
+from hedgerow.plan.places import Places
+
+RULE_CHECKS: dict[str, Callable[[Any], None]] = {
+    "bands": builders.check_bands,
+    "cuts": builders.check_cuts,
+    "prefix": builders.check_prefixes,
+    "dates": builders.check_dates,
+}
+LATER = {
+    (): ("rules", "weights", "republish", "missing"),
+    ("privacy",): ("p", "l", "t", "alpha"),
+    ("method",): ("objective",),
+}
+
+
+def parse(raw: Any, places: Places, base: Path) -> tuple[PlanModel | None, list[Problem]]:
+    """Turn plain data into a plan; return what could be read and every problem found."""
+    if not isinstance(raw, Mapping):
+        hint = "start with 'attributes:' and 'privacy: {k: 5}'"
+        return None, [Problem("yaml", "A plan must be a mapping of keys to values.", places.of(()), hint)]
+    try:
+        model = PlanModel.model_validate(raw)
+    except ValidationError as error:
+        problems = [_problem(details, places) for details in error.errors()]
+        return None, problems + _check_readable_parts(raw, places, base)
+    problems = []
+    attributes = {}
+    for name, attribute in model.attributes.items():
+        attributes[name], found = _check_attribute(name, attribute, places, base)
+        problems += found
+    model = model.model_copy(update={"attributes": attributes})
+    return model, problems + _check_k(model.privacy, places) + _check_whole(model, places)
+
+
+def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path) -> list[Problem]:
+    """Find the deeper problems of those parts of a plan that can be read although others cannot."""
+    problems: list[Problem] = []
+    columns = raw.get("attributes")
+    for name, part in columns.items() if isinstance(columns, Mapping) else ():
+        with suppress(ValidationError):
+            problems += _check_attribute(name, Attribute.model_validate(part), places, base)[1]
+    with suppress(ValidationError):
+        problems += _check_k(Privacy.model_validate(raw.get("privacy")), places)
+    return problems
+
+
+# -- problems that the schema finds ----------------------------------------------------------------------------------
+
+
+def _problem(details: ErrorDetails, places: Places) -> Problem:
+    loc = tuple(part for part in details["loc"])
+    place = places.of(_in_file(loc, places))
+    kind, seen = details["type"], details["input"]
+    name = _dotted(loc)
+    if kind == "extra_forbidden":
+        return _unknown_key(loc, place)
+    if kind == "missing":
+        hint = {"privacy": "add: privacy: {k: 5}", "k": "add k, for example k: 5", "role": _roles_hint("")}.get(
+            str(loc[-1]), ""
+        )
+        return Problem("missing-key", f"{name!r} is required but missing.", place, hint)
+    if loc[-1:] == ("role",) or (kind == "literal_error" and len(loc) == 2 and loc[0] == "attributes"):
+        return Problem(
+            "wrong-value", f"{name!r} must be a role. Got {_shown(seen)} instead.", place, _roles_hint(str(seen))
+        )
+    wanted = {
+        "literal_error": "must be " + str(details.get("ctx", {}).get("expected", "one of the known words")),
+        "int_parsing": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "int_type": "must be a whole number",
+        "string_type": "must be text",
+        "string_pattern_mismatch": "must be one plain character",
+        "tuple_type": "must be a list",
+        "dict_type": "must be a mapping of keys to values",
+        "model_type": "must be a mapping of keys to values",
+        "model_attributes_type": "must be a mapping of keys to values",
+        "too_short": "must not be empty",
+    }.get(kind, details["msg"][:1].lower() + details["msg"][1:])
+    hint = ""
+    if kind == "literal_error":
+        hint = did_you_mean(str(seen), _expected(loc))
+    return Problem("wrong-value", f"{name!r} {wanted}. Got {_shown(seen)} instead.", place, hint)
+
+
+def _unknown_key(loc: tuple[Any, ...], place: str) -> Problem:
+    key, around = str(loc[-1]), loc[:-1]
+    if key in LATER.get(around, ()):
+        message = f"{_dotted(loc)!r} is not available in this version of Hedgerow, so it cannot be promised."
+        return Problem("not-yet", message, place, "remove it, or use a newer version")
+    where = f" in {_dotted(around)!r}" if around else ""
+    known = [field for field in _model_at(around).model_fields if field != "nodes"]
+    if _model_at(around) is Attribute:
+        known.append("limits")
+    return Problem("unknown-key", f"Unknown key {key!r}{where}.", place, did_you_mean(key, known))
+
+
+def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
+    if loc and loc[0] == "attributes":
+        models: dict[str, type[BaseModel]] = {"hierarchy": HierarchySpec, "limit": Limit}
+        return models.get(str(loc[2]), Attribute) if len(loc) > 2 else Attribute
+    models = {"data": DataFormat, "privacy": Privacy, "method": Method, "withhold": Withhold}
+    return models.get(str(loc[0]), PlanModel) if loc else PlanModel
+
+
+def _expected(loc: tuple[Any, ...]) -> tuple[str, ...]:
+    field = _model_at(loc[:-1]).model_fields.get(str(loc[-1]))
+    return _words(field.annotation) if field is not None else ()
+
+
+def _words(annotation: Any) -> tuple[str, ...]:
+    """List the words that a (possibly optional) literal type admits."""
+    parts = get_args(annotation)
+    return tuple(word for part in parts for word in ((part,) if isinstance(part, str) else _words(part)))
+
+
+def _roles_hint(seen: str) -> str:
+    return did_you_mean(seen, get_args(Role)) or "known here: " + ", ".join(get_args(Role))
+
+
+def _in_file(loc: tuple[Any, ...], places: Places) -> tuple[Any, ...]:
+    """Undo the widening of short forms: the file may say ``limits`` where the model says ``limit``."""
+    if len(loc) >= 3 and loc[0] == "attributes" and loc[2] == "limit":
+        spelled = (*loc[:2], "limits")
+        if spelled in places.marks:
+            return (*spelled, *(part for part in loc[3:] if part != "nodes"))
+    return tuple(part for part in loc if part != "nodes")
+
+
+def _dotted(loc: tuple[Any, ...]) -> str:
+    return ".".join(str(part) for part in loc) or "plan"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return "nothing" if value is None else repr(value)
+
+
+# -- problems of one attribute ---------------------------------------------------------------------------------------
+
+
+def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path) -> tuple[Attribute, list[Problem]]:
+    at: tuple[Any, ...] = ("attributes", name)
+    problems: list[Problem] = []
+
+    def report(code: str, message: str, hint: str = "", part: str = "") -> None:
+        where = _in_file((*at, part), places) if part else at
+        problems.append(Problem(code, message, places.of(where), hint))
+
+    def attempt(action: Callable[[], Any], part: str) -> Any:
+        try:
+            return action()
+        except PlanError as error:
+            for problem in error.problems:
+                place = places.of(_in_file((*at, part), places))
+                message = f"Column {name!r}: {problem.message}"
+                if problem.place:
+                    message = f"{message} (in {problem.place})"
+                problems.append(Problem(problem.code, message, place, problem.hint))
+            return None
+
+    if attribute.role != "quasi-identifier":
+        for part in ("hierarchy", "intervals", "limit", "snap"):
+            if getattr(attribute, part) is not None and not (part == "hierarchy" and attribute.role == "sensitive"):
+                report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.",
+                       "only quasi-identifiers are coarsened", part)  # fmt: skip
+        return attribute, problems
+    if attribute.hierarchy is not None and attribute.free:
+        report(
+            "conflict", f"Column {name!r} has both a hierarchy and free intervals.", "keep one of the two", "intervals"
+        )
+    if attribute.snap is not None and (not attribute.free or attribute.snap <= 0):
+        report("conflict", f"Column {name!r}: 'snap' must be above 0 and goes with 'intervals: free'.", "", "snap")
+    if attribute.weight <= 0:
+        report("wrong-value", f"Column {name!r}: 'weight' must be above 0.", "leave it out for 1", "weight")
+    if attribute.free and attribute.unknown == "own-leaf-under-root":
+        report(
+            "conflict",
+            f"Column {name!r}: free intervals have no root to hang a leaf under.",
+            "use error or withhold",
+            "unknown",
+        )
+    spec, tree = attribute.hierarchy, None
+    if spec is not None:
+        if spec.kind == "file":
+            tree = attempt(lambda: read_hierarchy(base / str(spec.file)), "hierarchy")
+            if tree is not None:
+                attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
+        elif spec.kind == "tree":
+            tree = attempt(lambda: Hierarchy.from_tree(spec.tree or {}), "hierarchy")
+        else:
+            check = RULE_CHECKS[spec.kind]
+            attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
+    if attribute.limit is not None and not problems:
+        _check_limit(name, attribute, tree, attempt, report)
+    return attribute, problems
+
+
+def _check_limit(
+    name: str,
+    attribute: Attribute,
+    tree: Hierarchy | None,
+    attempt: Callable[[Callable[[], Any], str], Any],
+    report: Callable[..., None],
+) -> None:
+    limit, spec = attribute.limit, attribute.hierarchy
+    assert limit is not None
+    if attribute.free != (limit.cuts is not None or limit.width is not None):
+        wants = "cuts and/or a width" if attribute.free else "a level or node names"
+        hint = "limit: {cuts: [50000], width: 20000}" if attribute.free else "limit: {level: 1}"
+        report("limit-kind", f"Column {name!r}: its limit must be {wants}.", hint, "limit")
+    elif limit.level is not None:
+        height = _height(spec, tree)
+        if height is not None and limit.level > height:
+            message = f"Column {name!r}: level {limit.level} is above the hierarchy, whose root is at level {height}."
+            report("limit-level", message, f"use a level from 0 to {height}", "limit")
+    elif limit.nodes is not None and tree is not None:
+        attempt(lambda: nodes_by_name(tree, limit.nodes or ()), "limit")
+    elif limit.nodes is not None and spec is not None and spec.kind in ("bands", "cuts"):
+        for node in limit.nodes:
+            if not _is_interval_of(spec, node):
+                message = f"Column {name!r}: limit {node!r} is not an interval of the hierarchy."
+                report(
+                    "unknown-limit",
+                    message,
+                    "intervals are named like 30-39, or [30, 40) where numbers have fractions",
+                    "limit",
+                )
+    elif limit.cuts is not None and attribute.snap is not None:
+        off = [cut for cut in limit.cuts if cut % attribute.snap != 0]
+        if off:
+            report(
+                "conflict",
+                f"Column {name!r}: cut points must lie on the grid of 'snap'.",
+                "change one of the two",
+                "limit",
+            )
+
+
+def _height(spec: HierarchySpec | None, tree: Hierarchy | None) -> int | None:
+    if tree is not None:
+        return tree.height
+    if spec is None:
+        return 1
+    if spec.kind in ("bands", "cuts", "dates"):
+        return len(getattr(spec, spec.kind)) + 1
+    return None  # prefixes: depends on the length of the values
+
+
+def _is_interval_of(spec: HierarchySpec, name: str) -> bool:
+    if name.strip() == builders.ROOT or parse_number(name) is not None:
+        return True
+    ends = parse_half_open(name)
+    if ends is None:
+        return False
+    if spec.bands is not None:
+        return any(ends[1] - ends[0] == width and ends[0] % width == 0 for width in spec.bands)
+    return any(ends in pairwise(points) for points in spec.cuts or ())
+
+
+# -- problems of the plan as a whole ---------------------------------------------------------------------------------
+
+
+def _check_k(privacy: Privacy, places: Places) -> list[Problem]:
+    if privacy.k >= 2:
+        return []
+    message = f"'privacy.k' must be at least 2. Got {privacy.k} instead."
+    return [Problem("k-too-small", message, places.of(("privacy", "k")), "5 is a common choice")]
+
+
+def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
+    problems = []
+    if not model.quasi_identifiers:
+        hint = "mark the columns that somebody could know from elsewhere, such as age and place, as quasi-identifier"
+        problems.append(
+            Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
+        )
+    for part in ("key", "person"):
+        column = getattr(model, part)
+        role = model.attributes[column].role if column in model.attributes else "identifier"
+        if column is not None and role != "identifier":
+            message = f"Column {column!r} is the plan's {part!r}, so it must be an identifier. Got {role!r} instead."
+            problems.append(Problem("conflict", message, places.of(("attributes", column)), "keys are never released"))
+    return problems

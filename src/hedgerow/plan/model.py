@@ -1,0 +1,291 @@
+"""The plan: what the owner asks, as frozen data. Its grammar is a contract with outside users.
+
+Short forms (``name: identifier``, ``limits: [California]``, ``method: cluster``, ``withhold: 5%``) are widened to the
+long form before validation, so that the rest of Hedgerow sees one form only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from hedgerow.hierarchy.numbers import parse_number
+from hedgerow.hierarchy.tree import Hierarchy
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
+Unknown = Literal["error", "own-leaf-under-root", "withhold"]
+
+
+def _number(value: Any) -> int | Decimal:
+    number = None if isinstance(value, bool) else parse_number(str(value))
+    if number is None:
+        raise PydanticCustomError("number", "must be a number")
+    return number
+
+
+def _label(value: Any) -> str:
+    if isinstance(value, str | int | float | Decimal) and not isinstance(value, bool):
+        return str(value)
+    raise PydanticCustomError("label", "must be a label")
+
+
+Number = Annotated[Any, BeforeValidator(_number), WithJsonSchema({"type": ["number", "string"]})]
+Label = Annotated[str, BeforeValidator(_label), WithJsonSchema({"type": ["string", "number"]})]
+
+
+def _tree(value: Any) -> dict[str, Any]:
+    """Bring a nested mapping to one form, in which a leaf is an empty mapping."""
+    if not isinstance(value, Mapping) or not value:
+        raise PydanticCustomError("tree", "must be a mapping {root: {node: [leaf, …]}}")
+
+    def normal(below: Any) -> dict[str, Any]:
+        if below is None or below == "":
+            return {}
+        if isinstance(below, Mapping):
+            return {_label(name): normal(deeper) for name, deeper in below.items()}
+        if isinstance(below, list | tuple):
+            leaves: dict[str, Any] = {}
+            for item in below:
+                new = normal(item) if isinstance(item, Mapping) else {_label(item): {}}
+                again = next((name for name in new if name in leaves), None)
+                if again is not None:
+                    raise PydanticCustomError("tree", "must not list {name} twice", {"name": repr(again)})
+                leaves |= new
+            return leaves
+        return {_label(below): {}}
+
+    return normal(value)
+
+
+Tree = Annotated[dict[str, Any], BeforeValidator(_tree), WithJsonSchema({"type": "object"})]
+
+
+class Frozen(BaseModel):
+    """Base of all parts of a plan: immutable, and no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataFormat(Frozen):
+    """How the input file is written."""
+
+    delimiter: str | None = Field(
+        default=None, pattern=ONE_PLAIN_CHARACTER, description="one character; found out if absent"
+    )
+    encoding: str = Field(default="utf-8", description="of CSV files, such as utf-8 or latin-1")
+    quote: str = Field(default='"', pattern=ONE_PLAIN_CHARACTER, description="quotation mark of CSV files")
+    missing: tuple[str, ...] = Field(default=("",), description="cells that mean a missing value")
+    format: Literal["csv", "parquet", "arrow"] | None = Field(
+        default=None, description="by the file's ending if absent"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and isinstance(value.get("missing"), str):
+            return {**value, "missing": [value["missing"]]}
+        if isinstance(value, Mapping) and value.get("delimiter") in ("\\t", "tab"):
+            return {**value, "delimiter": "\t"}
+        return value
+
+
+class HierarchySpec(Frozen):
+    """How the values of a column are coarsened; exactly one of file, tree, bands, cuts, prefix, dates."""
+
+    file: str | None = Field(default=None, description="leaf-to-root lines, ; or , separated, as ARX writes them")
+    tree: Tree | None = Field(default=None, description="{root: {node: [leaf, …]}}")
+    bands: tuple[Number, ...] | None = Field(default=None, description="widths, each a multiple of the one before")
+    cuts: tuple[tuple[Number, ...], ...] | None = Field(default=None, description="lists of cut points, finest first")
+    prefix: tuple[int, ...] | None = Field(default=None, description="characters kept at each level, falling")
+    dates: tuple[Literal["month", "quarter", "year", "decade"], ...] | None = Field(
+        default=None, description="fine to coarse"
+    )
+    length: int | None = Field(default=None, ge=1, description="with prefix: characters of a full value")
+    form: str | None = Field(default=None, description="with dates: how days are written, such as %d.%m.%Y")
+
+    @property
+    def kind(self) -> str:
+        """Which of the kinds this is."""
+        return next(kind for kind in HIERARCHY_KINDS if getattr(self, kind) is not None)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> HierarchySpec:
+        given = [kind for kind in HIERARCHY_KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise PydanticCustomError("one_kind", "must have exactly one of " + ", ".join(HIERARCHY_KINDS))
+        if self.length is not None and self.prefix is None:
+            raise PydanticCustomError("one_kind", "may have 'length' only with 'prefix'")
+        if self.form is not None and self.dates is None:
+            raise PydanticCustomError("one_kind", "may have 'form' only with 'dates'")
+        return self
+
+
+HIERARCHY_KINDS = ("file", "tree", "bands", "cuts", "prefix", "dates")
+
+
+class Limit(Frozen):
+    """How far the values of a column may be coarsened."""
+
+    level: int | None = Field(default=None, ge=0, description="every node at this level; 0 is the value itself")
+    nodes: tuple[Label, ...] | None = Field(
+        default=None, description="names of nodes; the first met on the way up holds"
+    )
+    cuts: tuple[Number, ...] | None = Field(
+        default=None, description="free intervals: points that no interval may cross"
+    )
+    width: Number | None = Field(default=None, description="free intervals: greatest width")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return {"nodes": value}
+        if isinstance(value, str):
+            return {"nodes": [value]}
+        return value
+
+    @model_validator(mode="after")
+    def _some_kind(self) -> Limit:
+        kinds = (self.level is not None) + (self.nodes is not None) + (self.cuts is not None or self.width is not None)
+        if kinds != 1:
+            raise PydanticCustomError("one_kind", "must be one of: a level, a list of nodes, or cuts and/or a width")
+        if self.width is not None and self.width < 0:
+            raise PydanticCustomError("one_kind", "must have a width of 0 or more")
+        return self
+
+    def describe(self) -> str:
+        """Say the limit in a few words."""
+        if self.level is not None:
+            return f"level {self.level}"
+        if self.nodes is not None:
+            return ", ".join(self.nodes)
+        parts = [f"cuts {', '.join(map(str, self.cuts))}"] if self.cuts else []
+        return "; ".join(parts + ([f"width {self.width}"] if self.width is not None else []))
+
+
+class Attribute(Frozen):
+    """One column: what it is, how it is coarsened, and how far."""
+
+    role: Role
+    hierarchy: HierarchySpec | None = None
+    intervals: Literal["free"] | None = None
+    snap: Number | None = Field(
+        default=None, description="with free intervals: grid that published ends are moved out to"
+    )
+    limit: Limit | None = None
+    weight: Number = Field(default=1, description="how much the loss of this column counts, 1 by default")
+    unknown: Unknown = Field(default="error", description="what happens to a value that has no leaf")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"role": value}
+        if value is None:
+            raise PydanticCustomError("role", "must have a role")
+        if isinstance(value, Mapping) and "limits" in value:
+            if "limit" in value:
+                raise PydanticCustomError("both", "must have 'limit' or 'limits', not both")
+            return {("limit" if key == "limits" else key): part for key, part in value.items()}
+        return value
+
+    @property
+    def free(self) -> bool:
+        """Tell whether the column is generalized to free intervals."""
+        return self.intervals == "free"
+
+
+class Privacy(Frozen):
+    """What must hold of every group."""
+
+    k: int = Field(description="every person is one of at least k; 2 or more")
+
+
+class Withhold(Frozen):
+    """How many records may be withheld."""
+
+    at_most: Label = Field(description="a number of records, or a share such as 5%")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Withhold) else {"at_most": value}
+
+    @model_validator(mode="after")
+    def _readable(self) -> Withhold:
+        text = self.at_most.strip()
+        number = parse_number(text.removesuffix("%"))
+        percent = text.endswith("%")
+        if number is None or number < 0 or (percent and number > 100) or (not percent and not isinstance(number, int)):
+            raise PydanticCustomError("at_most", "must be a number of records or a share such as 5%")
+        return self
+
+    def records(self, n: int) -> int:
+        """Return how many of n records may be withheld.
+
+        Examples
+        --------
+        >>> Withhold(at_most="5%").records(30), Withhold(at_most=7).records(30)
+        (1, 7)
+        """
+        text = self.at_most.strip()
+        if text.endswith("%"):
+            return math.floor(Decimal(text[:-1]) * n / 100)
+        return int(text)
+
+
+class Method(Frozen):
+    """How the release is made."""
+
+    name: Literal["cluster"] = "cluster"
+    limits: Literal["keep", "ignore"] = Field(
+        default="keep", description="ignore: cluster as if there were no limits, and count"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class PlanModel(Frozen):
+    """The keys of a plan. :class:`hedgerow.plan.Plan` adds reading, checking and writing."""
+
+    data: DataFormat = DataFormat()
+    key: str | None = Field(default=None, description="the column that names a record")
+    person: str | None = Field(default=None, description="the column that names a person; k then counts persons")
+    attributes: dict[str, Attribute] = Field(min_length=1)
+    privacy: Privacy
+    method: Method = Method()
+    withhold: Withhold | None = None
+    seed: int = Field(default=0, ge=0, description="picks where clustering starts")
+
+    def columns(self, *roles: Role) -> tuple[str, ...]:
+        """Return the columns with one of these roles, in the plan's order."""
+        return tuple(name for name, attribute in self.attributes.items() if attribute.role in roles)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns that are generalized."""
+        return self.columns("quasi-identifier")
+
+    @property
+    def released_columns(self) -> tuple[str, ...]:
+        """Columns of the release, in the plan's order; keys are never released."""
+        return self.columns("quasi-identifier", "sensitive", "other")
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Tell whether the release promises to keep the limits."""
+        return self.method.limits == "keep"
+
+
+def spec_of(hierarchy: Hierarchy) -> HierarchySpec:
+    """Write a tree out in full, as a plan that needs no file holds it."""
+    return HierarchySpec(tree=hierarchy.tree())

@@ -1,0 +1,135 @@
+"""Plan: reading, checking, changing and writing what the owner asks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import DataError, PlanError, Problem
+from hedgerow.plan.check import parse
+from hedgerow.plan.model import Attribute, PlanModel
+from hedgerow.plan.places import NOWHERE, read_yaml
+from hedgerow.plan.write import plan_to_yaml
+
+
+class Plan(PlanModel):
+    """What the owner asks: roles, hierarchies, limits, k, method.
+
+    Examples
+    --------
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {
+    ...             "name": "identifier",
+    ...             "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10]}, "limit": {"level": 2}},
+    ...             "diagnosis": "sensitive",
+    ...         },
+    ...         "privacy": {"k": 5},
+    ...     }
+    ... )
+    >>> plan
+    Plan(k=5, quasi-identifiers: age; sensitive: diagnosis; limits on: age)
+    """
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan file; hierarchy files are looked for beside it and become part of the plan.
+
+        Raises
+        ------
+        PlanError
+            With every problem, each with ``file:line:column`` and a hint.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise DataError(
+                Problem(
+                    "no-file",
+                    f"The plan cannot be opened: {error.strerror or 'unreadable'}.",
+                    str(path),
+                    "check the path",
+                )
+            ) from None
+        except UnicodeDecodeError:
+            raise PlanError(Problem("yaml", "The plan is not UTF-8 text.", str(path), "save it as UTF-8")) from None
+        return cls.loads(text, file=str(path), base=path.parent)
+
+    @classmethod
+    def loads(cls, text: str, file: str = "plan", base: str | Path = ".") -> Plan:
+        """Read a plan from YAML text."""
+        raw, places, problems = read_yaml(text, file)
+        model, more = parse(raw, places, Path(base))
+        return cls._from(model, problems + more)
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any], base: str | Path = ".") -> Plan:
+        """Make a plan from plain data of the same shape as the file."""
+        model, problems = parse(raw, NOWHERE, Path(base))
+        return cls._from(model, problems)
+
+    @classmethod
+    def _from(cls, model: PlanModel | None, problems: list[Problem]) -> Plan:
+        if model is None or problems:
+            raise PlanError(sorted(problems, key=_line_and_column))
+        return cls.model_construct(**{name: getattr(model, name) for name in PlanModel.model_fields})
+
+    def replace(self, **changes: Any) -> Plan:
+        """Return the plan with some of its top keys replaced and checked again.
+
+        Examples
+        --------
+        >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 5}})
+        >>> plan.replace(privacy={"k": 3}).privacy.k
+        3
+        """
+        return Plan.from_dict({**self.to_dict(), **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data, hierarchies written out, defaults left out."""
+        return self.model_dump(exclude_defaults=True, exclude_none=True, mode="python")
+
+    def to_yaml(self) -> str:
+        """Return the plan as YAML that needs no other file."""
+        return plan_to_yaml(self.to_dict())
+
+    def digest(self) -> str:
+        """Return a fingerprint of everything the plan says, hierarchies included."""
+        text = json.dumps(self.to_dict(), sort_keys=True, default=str, ensure_ascii=False)
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        parts = ["quasi-identifiers: " + ", ".join(self.quasi_identifiers)]
+        if self.columns("sensitive"):
+            parts.append("sensitive: " + ", ".join(self.columns("sensitive")))
+        limited = [name for name in self.quasi_identifiers if self.attributes[name].limit is not None]
+        if limited:
+            parts.append("limits on: " + ", ".join(limited))
+        return f"Plan(k={self.privacy.k}, {'; '.join(parts)})"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        def row(name: str, attribute: Attribute) -> str:
+            coarsened = attribute.hierarchy.kind if attribute.hierarchy else "free intervals" if attribute.free else ""
+            limit = attribute.limit.describe() if attribute.limit else ""
+            return (
+                "<tr>"
+                + "".join(f"<td>{escape(cell)}</td>" for cell in (name, attribute.role, coarsened, limit))
+                + "</tr>"
+            )
+
+        rows = "".join(row(name, attribute) for name, attribute in self.attributes.items())
+        head = "<tr><th>column</th><th>role</th><th>hierarchy</th><th>limit</th></tr>"
+        return f"<p>Plan with k = {self.privacy.k}</p><table>{head}{rows}</table>"
+
+
+def _line_and_column(problem: Problem) -> tuple[int, int]:
+    numbers = [int(part) for part in problem.place.split(":")[-2:] if part.isdigit()]
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)

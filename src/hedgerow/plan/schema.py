@@ -1,0 +1,32 @@
+"""The JSON Schema of plans, short forms included, for editors."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from hedgerow.plan.model import PlanModel, Role
+
+
+def plan_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a plan file.
+
+    The long forms come from the model; the short forms that it widens are added here.
+    """
+    schema = PlanModel.model_json_schema()
+    parts = schema["$defs"]
+    parts["Attribute"]["properties"]["limits"] = {"$ref": "#/$defs/Limit"}
+    _also(parts, "Attribute", {"enum": list(get_args(Role)), "description": "a role"})
+    label = {"type": ["string", "number"]}
+    _also(parts, "Limit", {"type": "array", "items": label, "description": "names of nodes"}, label)
+    _also(parts, "Method", {"enum": ["cluster"], "description": "a method by name"})
+    _also(
+        parts, "Withhold", {"type": ["string", "integer"], "description": "a number of records, or a share such as 5%"}
+    )
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Hedgerow plan"
+    return schema
+
+
+def _also(parts: dict[str, Any], name: str, *short: dict[str, Any]) -> None:
+    """Let a part be written in a short form too."""
+    parts[name] = {"anyOf": [parts[name], *short]}

@@ -1,0 +1,47 @@
+"""Shared by all tests: where public data lies, and a command line that runs in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("hedgerow")
+
+ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("HEDGEROW_DATA") or ROOT.parent / "shared" / "data")
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def adult_rows() -> list[list[str]]:
+    """The 45,222 complete records of Adult, cells stripped."""
+    files = [DATA / "adult.data", DATA / "adult.test"]
+    if not all(file.exists() for file in files):
+        pytest.skip(f"needs adult.data and adult.test in {DATA} (or the folder named by HEDGEROW_DATA)")
+    rows = []
+    for file in files:
+        for line in file.read_text().splitlines():
+            cells = [cell.strip().rstrip(".") for cell in line.split(",")]
+            if len(cells) == 15 and "?" not in cells:
+                rows.append(cells)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def hedgerow() -> Run:
+    """Run the command line in a process of its own; returns what it printed and its exit code."""
+
+    def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from hedgerow.cli import main; main()", *map(str, words)]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **environment}, check=False
+        )
+
+    return run
