@@ -1,0 +1,17 @@
+"""Plain reference implementations that the compiled code is held against, group by group.
+
+Standard library only, nothing from ``hedgerow``: a mistake there cannot hide here. Everything is the
+shortest correct loop; nothing is fast. Sections cited are those of the specification (SPEC).
+
+===============  ======================================================================
+``trees``        hierarchies: common ancestor, height, limits (SPEC 2)
+``attributes``   tree and free-interval quasi-identifiers over coded values (SPEC 2-3)
+``costs``        integer costs of boxes and distances of records (SPEC 3)
+``k_member``     greedy k-member clustering with its tie-breaking (SPEC 4)
+``cells``        cells and OUT (SPEC 4)
+``widths``       runs within a greatest width: dynamic programme and brute force (SPEC 2)
+``constrained``  GreedyCKA (SPEC 4)
+``measures``     losses and scores of a partition, count of limit breaks (SPEC 2-3)
+``adult``        the CKA column of CPKA Table 6 (SPEC 6 and appendix)
+===============  ======================================================================
+"""
