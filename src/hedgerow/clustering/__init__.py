@@ -1,0 +1,6 @@
+"""Clustering algorithms, one per file: microdata in, recoding out."""
+
+from hedgerow.clustering.cells import Cells, find_cells
+from hedgerow.clustering.k_member import ConstrainedKMember, KMember
+
+__all__ = ["Cells", "ConstrainedKMember", "KMember", "find_cells"]

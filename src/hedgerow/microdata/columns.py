@@ -1,0 +1,324 @@
+"""A quasi-identifier column, encoded: its domain (tree or free intervals), its limits, and a code per record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.hierarchy import builders, limits
+from hedgerow.hierarchy.intervals import Intervals, segments
+from hedgerow.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
+from hedgerow.hierarchy.tree import Hierarchy, IntArray
+from hedgerow.plan import Attribute, HierarchySpec, Limit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MISSING = "\0missing"
+Codes = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeColumn:
+    """A quasi-identifier with a hierarchy.
+
+    Attributes
+    ----------
+    marked
+        Nodes that the owner marked as limits; empty without limits.
+    spec
+        The hierarchy as a plan states it, with what depended on the data filled in; None for a flat one.
+    """
+
+    name: str
+    hierarchy: Hierarchy
+    marked: tuple[int, ...]
+    weight: Number
+    spec: HierarchySpec | None
+
+    @property
+    def domain_size(self) -> int:
+        """Number of codes."""
+        return len(self.hierarchy.leaf_nodes)
+
+    @property
+    def limit_keys(self) -> IntArray:
+        """Key of the limit of every code; codes with equal keys may share a group."""
+        return limits.limit_of_leaves(self.hierarchy, self.marked)
+
+    @property
+    def free_keys(self) -> IntArray:
+        """Key of every code when limits are ignored: all may share a group."""
+        return np.zeros(self.domain_size, np.int64)
+
+    def labels(self, lo: IntArray, hi: IntArray) -> list[str | None]:
+        """Published value of each box; None is a missing value."""
+        nodes = self.hierarchy.lca_of_ranges(lo, hi)
+        names = self.hierarchy.names
+        return [None if names[node] == MISSING else names[node] for node in nodes.tolist()]
+
+    def published_ranges(self, lo: IntArray, hi: IntArray) -> tuple[IntArray, IntArray]:
+        """Codes that the published value of each box covers, first and last."""
+        nodes = self.hierarchy.lca_of_ranges(lo, hi)
+        return self.hierarchy.first_leaf[nodes], self.hierarchy.last_leaf[nodes]
+
+    def breaks(self, codes: IntArray, lo: IntArray, hi: IntArray) -> npt.NDArray[np.bool_]:
+        """Tell where a code published as the value of a box goes beyond the code's limit."""
+        if not self.marked:
+            return np.zeros(len(codes), bool)
+        nodes = self.hierarchy.lca_of_ranges(lo, hi)
+        limit = self.limit_keys[codes]
+        broken: npt.NDArray[np.bool_] = self.hierarchy.depths[nodes] < self.hierarchy.depths[limit]
+        return broken
+
+
+@dataclass(frozen=True, eq=False)
+class FreeColumn:
+    """A quasi-identifier with free intervals; a missing value has the last code and stays among its own."""
+
+    name: str
+    intervals: Intervals
+    cuts: tuple[Number, ...]
+    width: Number | None
+    has_missing: bool
+    weight: Number
+
+    @property
+    def domain_size(self) -> int:
+        """Number of codes."""
+        return len(self.intervals.scaled) + self.has_missing
+
+    @property
+    def missing_code(self) -> int:
+        """Code of a missing value, if there is one."""
+        return len(self.intervals.scaled)
+
+    @property
+    def limit_keys(self) -> IntArray:
+        """Key of the segment between cut points of every code; missing has one of its own."""
+        keys = segments(self.intervals, self.cuts)
+        return np.append(keys, len(self.cuts) + 1) if self.has_missing else keys
+
+    @property
+    def free_keys(self) -> IntArray:
+        """Key of every code when limits are ignored: numbers may mix, missing still may not."""
+        keys = np.zeros(len(self.intervals.scaled), np.int64)
+        return np.append(keys, 1) if self.has_missing else keys
+
+    @property
+    def scaled_width(self) -> int | None:
+        """Greatest width as a multiple of the intervals' unit."""
+        return None if self.width is None else self.intervals.scale(self.width)
+
+    def low_ends(self) -> IntArray:
+        """Published lower end by code; a missing value gets 0."""
+        return np.append(self.intervals.low_ends, 0) if self.has_missing else self.intervals.low_ends
+
+    def high_ends(self) -> IntArray:
+        """Published upper end by code; a missing value gets 0."""
+        return np.append(self.intervals.high_ends, 0) if self.has_missing else self.intervals.high_ends
+
+    def labels(self, lo: IntArray, hi: IntArray) -> list[str | None]:
+        """Published value of each box; None is a missing value."""
+        seen: dict[tuple[int, int], str | None] = {}
+        labels = []
+        for pair in zip(lo.tolist(), hi.tolist(), strict=True):
+            if pair not in seen:
+                missing = self.has_missing and pair[1] == self.missing_code
+                seen[pair] = None if missing else self.intervals.label(*pair)
+            labels.append(seen[pair])
+        return labels
+
+    def published_ranges(self, lo: IntArray, hi: IntArray) -> tuple[IntArray, IntArray]:
+        """Numbers that order the published value of each box: its ends."""
+        return self.low_ends()[lo], self.high_ends()[hi]
+
+    def breaks(self, codes: IntArray, lo: IntArray, hi: IntArray) -> npt.NDArray[np.bool_]:
+        """Tell where a box crosses a cut point or is wider than allowed."""
+        keys = self.limit_keys
+        broken: npt.NDArray[np.bool_] = keys[lo] != keys[hi]
+        if self.scaled_width is not None:
+            broken = broken | (self.high_ends()[hi] - self.low_ends()[lo] > self.scaled_width)
+        return broken
+
+
+QuasiIdentifier = TreeColumn | FreeColumn
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column's domain and a code per record; ``unknown`` are records that must be withheld."""
+
+    column: QuasiIdentifier
+    codes: Codes
+    unknown: npt.NDArray[np.bool_] | None
+
+
+def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
+    """Encode one quasi-identifier column.
+
+    Raises
+    ------
+    DataError
+        Values without a leaf where the plan says ``unknown: error``; the message counts them and names a row.
+    """
+    labels, indices = distinct_labels(values)
+    present = [label for label in labels if label is not None]
+    if attribute.free:
+        return _encode_free(name, attribute, labels, indices, present)
+    built = _build(name, attribute, present)
+    hierarchy, leaf_of = built.hierarchy, dict(built.leaf_of)
+    unplaced: tuple[str, ...] = built.unplaced
+    if unplaced and attribute.unknown == "own-leaf-under-root":
+        own = tuple(label for label in sorted(unplaced) if label not in hierarchy)
+        hierarchy = hierarchy.with_leaves_under_root(own)
+        leaf_of |= {label: label for label in own}
+        unplaced = tuple(label for label in unplaced if label not in leaf_of)
+    unknown = _unknown(name, attribute, labels, indices, set(unplaced))
+    if any(label is None for label in labels):
+        hierarchy = hierarchy.with_leaves_under_root([MISSING])
+    code_of = hierarchy.code_of
+    lookup = np.array(
+        [code_of[MISSING] if label is None else code_of.get(leaf_of.get(label, ""), 0) for label in labels], np.int64
+    )
+    codes = _small(lookup[indices], len(hierarchy.leaf_nodes))
+    marked = _marked(name, attribute.limit, hierarchy)
+    return Encoded(TreeColumn(name, hierarchy, marked, attribute.weight, _spec(attribute, present)), codes, unknown)
+
+
+def _encode_free(
+    name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, present: list[str]
+) -> Encoded:
+    not_numbers = {label for label in present if parse_number(label) is None}
+    unknown = _unknown(name, attribute, labels, indices, not_numbers)
+    numbers = [label for label in present if label not in not_numbers]
+    intervals = Intervals.over(numbers, attribute.snap, name)
+    has_missing = any(label is None for label in labels)
+    limit = attribute.limit or Limit(cuts=())
+    column = FreeColumn(name, intervals, tuple(limit.cuts or ()), limit.width, has_missing, attribute.weight)
+    lookup = np.zeros(len(labels), np.int64)
+    is_number = np.array([label is not None and label not in not_numbers for label in labels], bool)
+    lookup[is_number] = intervals.codes(numbers)
+    lookup[np.array([label is None for label in labels], bool)] = column.missing_code
+    return Encoded(column, _small(lookup[indices], column.domain_size), unknown)
+
+
+def _build(name: str, attribute: Attribute, present: list[str]) -> builders.Built:
+    spec = attribute.hierarchy
+    if spec is None:
+        return builders.flat(sorted(present))
+    rules: dict[str, Callable[[], builders.Built]] = {
+        "tree": lambda: builders.place_in(Hierarchy.from_tree(spec.tree or {}), present),
+        "bands": lambda: builders.bands(present, spec.bands or ()),
+        "cuts": lambda: builders.cuts(present, spec.cuts or ()),
+        "prefix": lambda: builders.prefixes(present, spec.prefix or (), spec.length),
+        "dates": lambda: builders.dates(present, spec.dates or (), spec.form),
+    }
+    return rules[spec.kind]()
+
+
+def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
+    spec = attribute.hierarchy
+    if spec is not None and spec.kind == "prefix" and spec.length is None:
+        return spec.model_copy(update={"length": max(map(len, present), default=1)})
+    return spec
+
+
+def _marked(name: str, limit: Limit | None, hierarchy: Hierarchy) -> tuple[int, ...]:
+    if limit is None:
+        return ()
+    if limit.level is not None:
+        return limits.nodes_by_level(hierarchy, limit.level)
+    # An interval that no record lies in is a node of the rule but not of this tree; it limits nobody here.
+    names = (name for node in limit.nodes or () for name in _spellings(node))
+    return limits.nodes_by_name(hierarchy, [name for name in names if name in hierarchy])
+
+
+def _spellings(node: str) -> set[str]:
+    """Return the names that a node may have: numbers and intervals are written in more than one way."""
+    names = {node}
+    number, ends = parse_number(node), parse_half_open(node)
+    if number is not None:
+        names.add(number_label(number))
+    elif ends is not None:
+        names |= {half_open_label(*ends, whole=whole) for whole in (True, False)}
+    return names
+
+
+def _unknown(
+    name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, unplaced: set[str]
+) -> npt.NDArray[np.bool_] | None:
+    """Mark the records whose value has no leaf, or refuse them, as the plan says."""
+    if not unplaced:
+        return None
+    bad = np.array([label in unplaced for label in labels], bool)[indices]
+    if attribute.unknown == "withhold":
+        return bad
+    numeric = attribute.free or (attribute.hierarchy is not None and attribute.hierarchy.kind in ("bands", "cuts"))
+    what = "are not numbers that it covers" if numeric else "have no leaf in its hierarchy"
+    message = (
+        f"Column {name!r}: {int(bad.sum()):,} records ({len(unplaced):,} different values) {what}; "
+        f"the first is record {int(np.argmax(bad)) + 1:,}."
+    )
+    hint = "extend the hierarchy, add a missing marker to data.missing, or set 'unknown: withhold'"
+    if not attribute.free:
+        hint += " or 'unknown: own-leaf-under-root'"
+    raise DataError(Problem("not-a-number" if numeric else "no-leaf", message, hint=hint))
+
+
+def distinct_labels(values: pa.ChunkedArray) -> tuple[list[str | None], IntArray]:
+    """Return the distinct labels of a column and, per record, which one it has; None is missing."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        array = values.chunk(0)
+        labels: list[Any] = array.dictionary.to_pylist()
+        indices = array.indices
+    else:
+        array = values.combine_chunks().dictionary_encode()
+        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+        labels, indices = [_label(value) for value in array.dictionary.to_pylist()], array.indices
+    numbers = indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int64)
+    if indices.null_count:
+        labels = [*labels, None]
+    return labels, numbers
+
+
+def _label(value: Any) -> str | None:
+    """Write a typed value as text, the same for equal values of different types."""
+    if value is None or value != value:  # NaN is missing
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return number_label(value)
+    if isinstance(value, float):
+        number = parse_number(repr(value))
+        return repr(value) if number is None else number_label(number)
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return str(value).strip()
+
+
+def _small(codes: IntArray, size: int) -> Codes:
+    """Store codes in the smallest unsigned type that holds the domain."""
+    kind = np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
+    return codes.astype(kind)
+
+
+def without_limit(column: QuasiIdentifier) -> QuasiIdentifier:
+    """Return a column with its limits lifted."""
+    if isinstance(column, TreeColumn):
+        return replace(column, marked=())
+    return replace(column, cuts=(), width=None)
+
+
+def names_of(columns: Iterable[QuasiIdentifier]) -> tuple[str, ...]:
+    """Return the names of columns."""
+    return tuple(column.name for column in columns)

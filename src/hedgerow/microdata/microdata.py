@@ -1,0 +1,172 @@
+"""Microdata: the encoded table, collapsed to profiles with counts.
+
+Records that agree on every quasi-identifier are interchangeable to the algorithms, which therefore see *profiles*:
+distinct code vectors with counts. The canonical order of records — by codes, then person, then the other released
+columns — is what makes results independent of the order of rows: the records of a profile are its *units*, in that
+order, and ties go to the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.microdata.columns import QuasiIdentifier, TreeColumn, encode
+from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.read import Table
+from hedgerow.plan import Plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """An encoded table.
+
+    Attributes
+    ----------
+    columns
+        The quasi-identifiers, in the plan's order.
+    index_order
+        Positions of the columns in the order in which profiles are sorted and searched.
+    profiles
+        Distinct code vectors, columns in ``index_order``, sorted.
+    unit_start
+        First unit of every profile, and the number of units.
+    record_of
+        Record number (from 0, as read) of every unit, in canonical order.
+    person_of
+        Person number of every unit, or None if every record is a person of its own.
+    unknown
+        Record numbers that must be withheld because a value has no leaf.
+    """
+
+    columns: tuple[QuasiIdentifier, ...]
+    index_order: tuple[int, ...]
+    profiles: npt.NDArray[Any]
+    unit_start: IntArray
+    record_of: IntArray
+    person_of: IntArray | None
+    unknown: IntArray
+
+    @property
+    def records(self) -> int:
+        """Number of records, with those that must be withheld."""
+        return len(self.record_of) + len(self.unknown)
+
+    @property
+    def counts(self) -> IntArray:
+        """Number of records of every profile."""
+        return np.diff(self.unit_start)
+
+    @property
+    def indexed_columns(self) -> tuple[QuasiIdentifier, ...]:
+        """The quasi-identifiers in the order of the profiles' columns."""
+        return tuple(self.columns[position] for position in self.index_order)
+
+    @cached_property
+    def profile_of_unit(self) -> IntArray:
+        """Profile of every unit."""
+        return np.repeat(np.arange(len(self.profiles)), self.counts)
+
+    def with_columns(self, columns: tuple[QuasiIdentifier, ...]) -> Microdata:
+        """Return the same records under columns of the same domains with other limits."""
+        return replace(self, columns=columns)
+
+    def people(self) -> int:
+        """Return the number of persons, or of records if no person key is named."""
+        return len(self.record_of) if self.person_of is None else len(np.unique(self.person_of))
+
+    def __repr__(self) -> str:
+        sizes = f"{self.records:,} records, {len(self.profiles):,} profiles, {len(self.columns)} quasi-identifiers"
+        return f"Microdata({sizes})"
+
+
+def encode_table(table: Table, plan: Plan) -> Microdata:
+    """Encode the quasi-identifiers of a table and collapse it to profiles."""
+    encoded = [encode(name, plan.attributes[name], table.columns[name]) for name in plan.quasi_identifiers]
+    columns = tuple(part.column for part in encoded)
+    unknown = np.zeros(table.records, bool)
+    for part in encoded:
+        if part.unknown is not None:
+            unknown |= part.unknown
+    index_order = _index_order(columns, [part.codes for part in encoded])
+    codes = [encoded[position].codes for position in index_order]
+    sizes = [columns[position].domain_size for position in index_order]
+    ties = [ranks(table.columns[name]) for name in plan.columns("sensitive", "other")]
+    person = None if plan.person is None else _persons(plan.person, table.columns[plan.person])
+    if person is not None:
+        ties.insert(0, person)
+    kept = np.flatnonzero(~unknown)
+    words = pack([column[kept] for column, _ in ties], [size for _, size in ties]) if ties else []
+    keys = pack([column[kept] for column in codes], sizes)
+    order = order_by(keys + words)
+    starts = starts_of_runs([word[order] for word in keys])
+    record_of = kept[order]
+    matrix = np.stack([column[record_of[starts]] for column in codes], axis=1)
+    return Microdata(
+        columns,
+        index_order,
+        np.ascontiguousarray(matrix, np.uint32),  # one type for the kernels, which are compiled per type
+        np.append(starts, len(record_of)).astype(np.int64),
+        record_of,
+        None if person is None else person[0][record_of],
+        np.flatnonzero(unknown),
+    )
+
+
+def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:
+    """Return the rank of every value among the distinct values of a column, missing last, and their number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = values.combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    labels = array.dictionary
+    distinct = labels.dictionary_encode()  # trimming may have made labels equal, or null
+    order = pc.array_sort_indices(distinct.dictionary).to_numpy()
+    rank = np.empty(len(order) + 1, np.int64)
+    rank[order] = np.arange(len(order))
+    rank[-1] = len(order)
+    of_label = rank[distinct.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
+    of_label = np.append(of_label, len(order))
+    indices = array.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False)
+    return of_label[indices], len(order) + 1
+
+
+def _persons(name: str, values: pa.ChunkedArray) -> tuple[IntArray, int]:
+    person, size = ranks(values)
+    missing = person == size - 1
+    if missing.any():
+        message = (
+            f"Column {name!r}: {int(missing.sum()):,} records have no person key; "
+            f"the first is record {int(np.argmax(missing)) + 1:,}."
+        )
+        raise DataError(Problem("no-person", message, hint="fill the keys, or leave 'person' out of the plan"))
+    return person, size
+
+
+def _index_order(columns: tuple[QuasiIdentifier, ...], codes: list[npt.NDArray[Any]]) -> tuple[int, ...]:
+    """Order the columns for the search index: steep costs first, then few values, then as in the plan.
+
+    A search prunes early where the first difference is already dear, so a flat hierarchy goes before a tall one.
+    """
+
+    def key(position: int) -> tuple[Fraction, int, int]:
+        column = columns[position]
+        steps = column.hierarchy.height if isinstance(column, TreeColumn) else column.domain_size
+        distinct = int((np.bincount(codes[position]) > 0).sum()) if len(codes[position]) else 0
+        return (-Fraction(column.weight) / max(steps, 1), distinct, position)
+
+    return tuple(sorted(range(len(columns)), key=key))

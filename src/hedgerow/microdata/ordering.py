@@ -1,0 +1,49 @@
+"""Sorting records by many columns at once: codes are packed into 64-bit words first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Words = list[npt.NDArray[np.uint64]]
+
+
+def pack(codes: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> Words:
+    """Pack code columns into as few words as hold them, most significant column first.
+
+    Examples
+    --------
+    >>> [word.tolist() for word in pack([np.array([1, 0]), np.array([2, 9])], [2, 10])]
+    [[12, 9]]
+    """
+    words: Words = []
+    room = 1
+    for column, size in zip(codes, sizes, strict=True):
+        if not words or room * max(size, 1) > 1 << 63:
+            words.append(column.astype(np.uint64))
+            room = max(size, 1)
+        else:
+            words[-1] = words[-1] * np.uint64(max(size, 1)) + column.astype(np.uint64)
+            room *= max(size, 1)
+    return words
+
+
+def order_by(words: Words) -> npt.NDArray[np.int64]:
+    """Return the stable permutation that sorts by the words, the first one most significant."""
+    if len(words) == 1:
+        return np.argsort(words[0], kind="stable")
+    return np.lexsort(words[::-1])
+
+
+def starts_of_runs(words: Words) -> npt.NDArray[np.int64]:
+    """Return where a sorted sequence changes, 0 first; nothing for an empty one."""
+    if not words or not len(words[0]):
+        return np.zeros(0, np.int64)
+    changes = np.ones(len(words[0]), bool)
+    changes[1:] = False
+    for word in words:
+        changes[1:] |= word[1:] != word[:-1]
+    return np.flatnonzero(changes)

@@ -1,0 +1,342 @@
+"""Reading a table: CSV, Parquet, Arrow files, and anything that hands over an Arrow stream (pandas, polars, pyarrow).
+
+Only the columns that the plan needs are read: identifiers never enter the process's tables. Messages name columns and
+row numbers, never what a cell holds.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import DataError, Problem, did_you_mean
+from hedgerow.plan import DataFormat, Plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DELIMITERS = (",", ";", "\t", "|")
+MOST_COLUMNS = 10_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    columns
+        The columns that were read, by name; text is dictionary-encoded, trimmed, and null where missing.
+    records
+        Number of rows.
+    not_released
+        Columns of the source that stay behind.
+    format
+        How the source is written, with everything found out filled in.
+    digest
+        Fingerprint of the source file; empty for a table in memory.
+    """
+
+    columns: dict[str, pa.ChunkedArray]
+    records: int
+    not_released: tuple[str, ...]
+    format: DataFormat
+    digest: str
+
+
+def read_table(source: Any, plan: Plan) -> Table:
+    """Read the columns a plan needs from a path or a table in memory."""
+    wanted = list(plan.released_columns)
+    if plan.person is not None:
+        wanted.append(plan.person)
+    if isinstance(source, str | Path):
+        table, names, form = _read_file(Path(source), plan.data, wanted, plan)
+        digest = file_digest(Path(source))
+    else:
+        table, names = _read_stream(source, wanted, plan)
+        form, digest = plan.data, ""
+    if table.num_rows == 0:
+        raise DataError(Problem("empty", "The table has no records.", _place(source), "give a table with records"))
+    columns = {name: _clean(table.column(name), plan.data.missing) for name in wanted}
+    stay = tuple(name for name in names if name not in plan.released_columns)
+    return Table(columns, table.num_rows, stay, form, digest)
+
+
+def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
+    """Return the column names of a source without reading its rows."""
+    if not isinstance(source, str | Path):
+        return tuple(_stream_table(source).column_names)
+    path = Path(source)
+    kind = _kind(path, form)
+    if kind == "csv":
+        return tuple(_header(path, _resolved(path, form)))
+    return tuple(_open_columnar(path, kind).schema.names)
+
+
+def file_digest(path: Path) -> str:
+    """Fingerprint a file's bytes."""
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def _read_file(
+    path: Path, form: DataFormat, wanted: list[str], plan: Plan
+) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
+    if path.is_dir():
+        raise DataError(Problem("no-file", "The data is a folder, not a file.", str(path), "name a file"))
+    if not path.exists():
+        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path"))
+    kind = _kind(path, form)
+    if kind == "csv":
+        form = _resolved(path, form)
+        names = tuple(_header(path, form))
+        _check_columns(names, plan, str(path), form.delimiter)
+        return _read_csv(path, form, names, wanted), names, form
+    table = _open_columnar(path, kind)
+    names = tuple(table.schema.names)
+    _check_columns(names, plan, str(path))
+    try:
+        if kind == "parquet":
+            return table.read(columns=wanted), names, form
+        return table.read_all().select(wanted), names, form
+    except Exception:  # its text may hold cells
+        raise _unreadable(path, kind) from None
+
+
+def _kind(path: Path, form: DataFormat) -> str:
+    by_ending = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
+    if form.format is not None:
+        return form.format
+    if path.suffix.lower() in (".gz", ".zip", ".bz2", ".xz", ".zst", ".xlsx", ".xls", ".json", ".sav", ".dta"):
+        message = f"Files ending in {path.suffix} are not read."
+        raise DataError(Problem("format", message, str(path), "give CSV, Parquet or Arrow, not compressed"))
+    return by_ending.get(path.suffix.lower(), "csv")
+
+
+def _open_columnar(path: Path, kind: str) -> Any:
+    try:
+        if kind == "parquet":
+            import pyarrow.parquet as pq
+
+            return pq.ParquetFile(path)
+        import pyarrow as pa
+
+        return pa.ipc.open_file(pa.memory_map(str(path)))
+    except FileNotFoundError:
+        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path")) from None
+    except Exception:  # its text may hold cells
+        raise _unreadable(path, kind) from None
+
+
+def _unreadable(path: Path, kind: str) -> DataError:
+    name = {"parquet": "Parquet", "arrow": "Arrow"}.get(kind, kind)
+    hint = "check that the file is whole, or set data.format in the plan"
+    return DataError(Problem("format", f"The file cannot be read as {name}.", str(path), hint))
+
+
+def _resolved(path: Path, form: DataFormat) -> DataFormat:
+    """Fill in the delimiter: the one of , ; tab | that stands most often in the header, outside quotes."""
+    try:
+        codecs.lookup(form.encoding)
+    except LookupError:
+        message = f"Encoding {form.encoding!r} is not known."
+        raise DataError(Problem("encoding", message, str(path), "use utf-8, latin-1, cp1252, …")) from None
+    if form.delimiter is not None:
+        return form
+    line = _first_line(path, form)
+    outside = "".join(line.split(form.quote)[::2])
+    counts = {delimiter: outside.count(delimiter) for delimiter in DELIMITERS}
+    return form.model_copy(update={"delimiter": max(DELIMITERS, key=lambda d: counts[d])})
+
+
+def _first_line(path: Path, form: DataFormat) -> str:
+    try:
+        with path.open(encoding=_codec(form), newline="") as file:
+            for line in file:
+                if line.strip():
+                    return line.rstrip("\r\n")
+    except OSError as error:
+        raise DataError(Problem("no-file", f"The data cannot be opened: {error.strerror}.", str(path))) from None
+    except UnicodeDecodeError:
+        raise _undecodable(path, form) from None
+    raise DataError(Problem("empty", "The file is empty.", str(path), "give a table with a header line"))
+
+
+def _codec(form: DataFormat) -> str:
+    return "utf-8-sig" if form.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else form.encoding
+
+
+def _header(path: Path, form: DataFormat) -> list[str]:
+    try:
+        with path.open(encoding=_codec(form), newline="") as file:
+            for row in csv.reader(file, delimiter=form.delimiter or ",", quotechar=form.quote):
+                if row:
+                    return [name.strip() for name in row]
+    except OSError as error:
+        raise DataError(Problem("no-file", f"The data cannot be opened: {error.strerror}.", str(path))) from None
+    except UnicodeDecodeError:
+        raise _undecodable(path, form) from None
+    except csv.Error:
+        raise _unreadable(path, "csv") from None
+    raise DataError(Problem("empty", "The file is empty.", str(path), "give a table with a header line"))
+
+
+def _read_csv(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str]) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    ragged: list[int] = []
+
+    def note(row: Any) -> str:
+        ragged.append(row.number or 0)
+        return "skip"
+
+    def options(threads: bool) -> dict[str, Any]:
+        text = pa.dictionary(pa.int32(), pa.string())
+        return {
+            "read_options": arrow_csv.ReadOptions(
+                encoding=_arrow_encoding(form), column_names=list(names), skip_rows=1, use_threads=threads
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=form.delimiter, quote_char=form.quote, newlines_in_values=True, invalid_row_handler=note
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, text),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        }
+
+    try:
+        table = arrow_csv.read_csv(path, **options(threads=True))
+        if ragged:
+            ragged.clear()
+            arrow_csv.read_csv(path, **options(threads=False))  # row numbers are known only in a single thread
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error) or "decod" in str(error).lower() or "Cannot" in str(error):
+            raise _undecodable(path, form) from None
+        raise _unreadable(path, "csv") from None
+    except (UnicodeDecodeError, OSError):
+        raise _undecodable(path, form) from None
+    if ragged:
+        shown = ", ".join(str(number - 1) for number in ragged[:3])
+        message = (
+            f"{len(ragged):,} rows do not have the {len(names)} cells of the header (first: record {shown}). "
+            "Nothing was read."
+        )
+        raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes of these rows"))
+    return table
+
+
+def _arrow_encoding(form: DataFormat) -> str:
+    return "utf8" if _codec(form) == "utf-8-sig" else form.encoding
+
+
+def _undecodable(path: Path, form: DataFormat) -> DataError:
+    """Name the line at which the bytes stop being text in the stated encoding."""
+    decoder = codecs.getincrementaldecoder(form.encoding)()
+    number = 1
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                decoder.decode(line)
+                number += 1
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        pass
+    message = f"Line {number} is not text in {form.encoding}."
+    hint = "set data.encoding in the plan, for example to latin-1 or cp1252"
+    return DataError(Problem("encoding", message, f"{path}:{number}", hint))
+
+
+# -- tables in memory ------------------------------------------------------------------------------------------------
+
+
+def _read_stream(source: Any, wanted: list[str], plan: Plan) -> tuple[pa.Table, tuple[str, ...]]:
+    table = _stream_table(source)
+    names = tuple(table.column_names)
+    _check_columns(names, plan, _place(source))
+    return table.select(wanted), names
+
+
+def _stream_table(source: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if isinstance(source, pa.Table):
+        return source
+    if hasattr(source, "__arrow_c_stream__"):
+        table = pa.table(source)
+        return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+    message = f"Data of type {type(source).__name__} is not read."
+    hint = "give a path, or a pandas, polars or pyarrow table"
+    raise DataError(Problem("format", message, hint=hint))
+
+
+def _place(source: Any) -> str:
+    return str(source) if isinstance(source, str | Path) else "data"
+
+
+# -- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str | None = None) -> None:
+    problems = []
+    if len(names) > MOST_COLUMNS:
+        problems.append(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
+    for name, count in Counter(names).items():
+        if count > 1:
+            message = f"{count} columns are named {name!r}."
+            problems.append(Problem("duplicate-column", message, place, "rename them apart"))
+    asked = [*plan.attributes, *(name for name in (plan.key, plan.person) if name is not None)]
+    missing = [name for name in dict.fromkeys(asked) if name not in names]
+    for name in missing:
+        hint = did_you_mean(name, names)
+        if delimiter is not None and len(names) == 1:
+            hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
+        message = f"The data has no column {name!r}, which the plan names."
+        problems.append(Problem("missing-column", message, place, hint))
+    if problems:
+        raise DataError(problems)
+
+
+def _clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
+    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.unify_dictionaries().combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks else pa.array([], kind)
+        labels, indices = column.dictionary, column.indices
+        if not _is_text(labels.type):
+            return pa.chunked_array([labels.take(indices)])
+    elif _is_text(kind):
+        encoded = column.combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.dictionary(pa.int32(), pa.string()))
+        labels, indices = encoded.dictionary, encoded.indices
+    else:
+        return column
+    labels = pc.utf8_trim_whitespace(labels.cast(pa.string()))
+    if missing:
+        labels = pc.if_else(
+            pc.is_in(labels, pa.array(list(missing), pa.string())), pa.scalar(None, pa.string()), labels
+        )
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels)])
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

@@ -1,0 +1,88 @@
+"""Recoding: which records form which group, and what each group is published as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.microdata import Microdata
+
+IntArray = npt.NDArray[np.int64]
+WITHHELD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """The result of an algorithm: groups of records as boxes of codes.
+
+    Attributes
+    ----------
+    group_of
+        Group of every unit of the microdata; −1 for a withheld record.
+    lo, hi
+        Least and greatest code of every group (rows) in every quasi-identifier (columns, in the plan's order).
+    """
+
+    group_of: IntArray
+    lo: IntArray
+    hi: IntArray
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.lo)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of records of every group."""
+        return np.bincount(self.group_of[self.group_of >= 0], minlength=self.groups)
+
+    @property
+    def released(self) -> int:
+        """Number of records that are in a group."""
+        return int((self.group_of >= 0).sum())
+
+    def labels(self, microdata: Microdata) -> list[list[str | None]]:
+        """Published value of every group, by quasi-identifier."""
+        return [
+            column.labels(self.lo[:, position], self.hi[:, position])
+            for position, column in enumerate(microdata.columns)
+        ]
+
+    def breaks_by_column(self, microdata: Microdata) -> dict[str, int]:
+        """Count, by quasi-identifier, the records published beyond their limit."""
+        codes_at = {position: at for at, position in enumerate(microdata.index_order)}
+        in_group = self.group_of >= 0
+        group = self.group_of[in_group]
+        profile = microdata.profile_of_unit[in_group]
+        counts = {}
+        for position, column in enumerate(microdata.columns):
+            codes = microdata.profiles[profile, codes_at[position]].astype(np.int64)
+            counts[column.name] = int(column.breaks(codes, self.lo[group, position], self.hi[group, position]).sum())
+        return counts
+
+    def in_published_order(self, microdata: Microdata) -> Recoding:
+        """Return the same release with its groups numbered in the order of their published values.
+
+        Groups that are published alike are one group to every reader, so they become one.
+        """
+        if not self.groups:
+            return self
+        ends: list[IntArray] = []
+        for position, column in enumerate(microdata.columns):
+            ends += column.published_ranges(self.lo[:, position], self.hi[:, position])
+        order = np.lexsort(ends[::-1])
+        changed = np.zeros(len(order), bool)
+        for end in ends:
+            changed[1:] |= end[order][1:] != end[order][:-1]
+        number = np.empty(len(order), np.int64)
+        number[order] = np.cumsum(changed)
+        starts = np.flatnonzero(np.concatenate([[True], changed[1:]]))
+        lo = np.minimum.reduceat(self.lo[order], starts)
+        hi = np.maximum.reduceat(self.hi[order], starts)
+        return Recoding(np.where(self.group_of < 0, WITHHELD, number[self.group_of]), lo, hi)
+
+    def __repr__(self) -> str:
+        return f"Recoding({self.released:,} records in {self.groups:,} groups)"
