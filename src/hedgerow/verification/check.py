@@ -1,0 +1,336 @@
+"""The check itself: one function per promise, over the release as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.plan import Plan
+from hedgerow.verification.columns import Cell, Column, column_of
+from hedgerow.verification.original import IntArray, Link, Original, read_link, read_original
+from hedgerow.verification.published import Published, Unreadable, read_release
+from hedgerow.verification.result import Promise, Verification
+from hedgerow.verification.tables import map_distinct, read_as, trim, without
+from hedgerow.verification.tallies import Groups, Tallies
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Spot = tuple[int, int]
+"""How many cells of a column are concerned, and the first row of the release that has one."""
+
+
+def verify_release(folder: Path | str, original: Any = None, link: Any = None) -> Verification:
+    """Check a release against its own plan and facts, and against the original where that is given.
+
+    Parameters
+    ----------
+    folder
+        The release: ``data.csv`` or ``data.parquet``, ``plan.yaml`` and ``facts.json``.
+    original
+        The data it was made from: a path, or anything that hands over an Arrow stream.
+    link
+        The private link table: a path to a CSV file ``record,row``, a table, or a pair of arrays (record, row).
+        Needs the original.
+
+    Returns
+    -------
+    Verification
+        Every promise that can be checked with what is given. A data file that is no table (a row with too few cells,
+        bytes that are no text) is a broken promise, ``readable``, and the only one then.
+
+    Raises
+    ------
+    DataError
+        If the folder is not a release, or the original or the link table cannot be read.
+    PlanError
+        If the plan of the release cannot be understood.
+    """
+    folder = Path(folder)
+    if link is not None and original is None:
+        message = "A link table can be used only together with the original."
+        raise DataError(Problem("usage", message, hint="give the original too"))
+    try:
+        published = read_release(folder)
+    except Unreadable as error:
+        return Verification((Promise("readable", "a table", str(error), kept=False),), str(folder))
+    source = None if original is None else read_original(original, published.plan)
+    tallies = Tallies.open()
+    try:
+        evidence = Evidence(published, source, None if link is None else read_link(link), tallies)
+        return Verification(tuple(evidence.promises()), str(folder))
+    finally:
+        tallies.close()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is at hand to judge a release by."""
+
+    published: Published
+    original: Original | None
+    link: Link | None
+    tallies: Tallies
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the release."""
+        return self.published.plan
+
+    def promises(self) -> Iterable[Promise]:
+        """Check one promise after the other."""
+        yield check_roles(self.published)
+        yield check_hierarchy(self)
+        yield check_k(self)
+        yield check_limits(self)
+        yield check_counts(self)
+        if self.original is not None:
+            yield check_unchanged(self, self.original) if self.link is None else check_truthful(self, self.original)
+
+    # -- who is who ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _order(self) -> tuple[IntArray | None, str]:
+        if self.original is None or self.link is None:
+            return None, ""
+        return self.link.order(self.published.rows, self.original.records)
+
+    @property
+    def order(self) -> IntArray | None:
+        """The record behind every row, where a sound link table tells."""
+        return self._order[0]
+
+    @property
+    def link_fault(self) -> str:
+        """What is wrong with the link table."""
+        return self._order[1]
+
+    def behind(self, name: str) -> pa.ChunkedArray:
+        """Return the original cells of a column in the order of the release's rows."""
+        import pyarrow as pa
+
+        assert self.original is not None
+        column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
+        return pa.chunked_array([column.take(pa.array(self.order))])
+
+    # -- columns ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def cells(self) -> Mapping[str, pa.ChunkedArray]:
+        """Published quasi-identifiers; an empty text is a missing value where the plan takes it for one."""
+        empty = [text for text in self.plan.data.missing if not text]
+        return {
+            name: without(self.published.columns[name], empty) if empty else self.published.columns[name]
+            for name in self.published.quasi_identifiers
+        }
+
+    def as_original(self, name: str, original: Original) -> pa.ChunkedArray:
+        """Published cells of a column that is released as it is, written as the original's are."""
+        empty = [text for text in self.plan.data.missing if not text]
+        kind = original.kinds[name]
+        column = self.published.columns[name]
+        if self.published.kinds[name] != "text":
+            return column
+        column = trim(column, empty)
+        return column if kind == "text" else map_distinct(column, read_as(kind))
+
+    @cached_property
+    def labels(self) -> Mapping[str, list[tuple[Cell, int, int]]]:
+        """Every distinct published cell of every quasi-identifier with its count and its first row."""
+        return {name: self.tallies.labels(column) for name, column in self.cells.items()}
+
+    @cached_property
+    def judges(self) -> Mapping[str, Column]:
+        """What knows, for every quasi-identifier, what may be published."""
+        judges = {}
+        for name, labels in self.labels.items():
+            known = None
+            if self.original is not None:
+                known = self.original.columns[name].unique().to_pylist()
+            judges[name] = column_of(self.plan, name, [label for label, _, _ in labels], known)
+        return judges
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups of the release; persons are counted where the plan names them and the link is sound."""
+        persons = None
+        if self.plan.person is not None and self.order is not None:
+            persons = self.behind(self.plan.person)
+        return self.tallies.groups(list(self.cells.values()), self.published.rows, persons)
+
+    @cached_property
+    def pairs(self) -> Mapping[str, list[tuple[Cell, Cell, int, int]]]:
+        """Every distinct pair of an original and a published cell with its count and its first row."""
+        return {name: self.tallies.pairs(self.behind(name), column) for name, column in self.cells.items()}
+
+
+# -- the promises ----------------------------------------------------------------------------------------------------
+
+
+def check_roles(published: Published) -> Promise:
+    """Check that the columns are those that the plan releases, in its order.
+
+    A column that the plan does not know is counted, not named: a file without its header has values there.
+    """
+    plan, header = published.plan, published.header
+    expected = plan.released_columns
+    asked = f"{len(expected)} columns: {', '.join(expected)}"
+    if header == expected:
+        return Promise("roles", asked, "exactly these", kept=True)
+    private = {*plan.columns("identifier"), plan.key, plan.person}
+    faults = []
+    shown = [name for name in dict.fromkeys(header) if name in private]
+    lacking = [name for name in expected if name not in header]
+    foreign = sum(name not in private and name not in expected for name in header)
+    doubled = len(header) - len(set(header))
+    if shown:
+        faults.append("columns that must never be released: " + ", ".join(shown))
+    if lacking:
+        faults.append("missing columns: " + ", ".join(lacking))
+    if foreign:
+        faults.append(f"{foreign} columns that the plan does not name")
+    if doubled:
+        faults.append(f"{doubled} repeated columns")
+    return Promise("roles", asked, "; ".join(faults) or "these columns in another order", kept=False)
+
+
+def check_hierarchy(evidence: Evidence) -> Promise:
+    """Check that every published quasi-identifier is a node, an interval or missing."""
+    asked = "nodes of the hierarchies"
+    if evidence.original is not None:
+        asked += " that values of the original lie under"
+    faults = {
+        name: _spot((count, row) for label, count, row in labels if not evidence.judges[name].knows(label))
+        for name, labels in evidence.labels.items()
+    }
+    found = _where(faults)
+    return Promise("hierarchy", asked, found or "only such", kept=not found)
+
+
+def check_k(evidence: Evidence) -> Promise:
+    """Check the smallest group.
+
+    Where the plan names persons and they cannot be counted, rows are: too few rows are too few persons for certain,
+    enough rows are taken as kept unless the facts admit fewer persons, and what was found says so.
+    """
+    k, groups = evidence.plan.privacy.k, evidence.groups
+    if groups.groups == 0:
+        return Promise("k", k, "no groups", kept=True)
+    if evidence.plan.person is None:
+        return Promise("k", k, groups.smallest, groups.smallest >= k)
+    asked = f"{k} persons"
+    if groups.fewest_persons is not None:
+        return Promise("k", asked, f"{groups.fewest_persons} persons", groups.fewest_persons >= k)
+    stated = evidence.published.fact("smallest_group_persons")
+    found = f"{groups.smallest} records; persons could not be counted without the original and a sound link table"
+    if stated is not None:
+        found += f", facts.json says {stated}"
+    return Promise("k", asked, found, groups.smallest >= k and (stated is None or stated >= k))
+
+
+def check_limits(evidence: Evidence) -> Promise:
+    """Count the cells that break a limit: exactly with the original and the link, else those that do for certain."""
+    stated, keeps = evidence.published.fact("limits_broken"), evidence.plan.keeps_limits
+    asked: int | str = 0 if keeps else "reported"
+    open_cells = 0
+    if evidence.order is not None:
+        broken = {
+            name: _spot(
+                (count, row) for value, label, count, row in pairs if evidence.judges[name].breaks(value, label)
+            )
+            for name, pairs in evidence.pairs.items()
+        }
+    else:
+        risks = {
+            name: [(evidence.judges[name].risk(label), count, row) for label, count, row in labels]
+            for name, labels in evidence.labels.items()
+        }
+        broken = {name: _spot((count, row) for risk, count, row in cells if risk == "sure")
+                  for name, cells in risks.items()}  # fmt: skip
+        open_cells = sum(count for cells in risks.values() for risk, count, _ in cells if risk == "some")
+    total = sum(count for count, _ in broken.values())
+    agrees = stated is not None and total <= stated <= total + open_cells
+    found: int | str = total
+    if total and keeps:
+        found = f"{total}: {_where(broken)}"
+    if open_cells:
+        found = f"{found} for certain; {open_cells} more cells can be judged only with the original and the link table"
+    if not agrees:
+        found = f"{found}; but facts.json says {'nothing' if stated is None else stated}"
+    return Promise("limits", asked, found, agrees and (not keeps or (total == 0 and stated == 0)))
+
+
+def check_counts(evidence: Evidence) -> Promise:
+    """Check that facts.json counts what is there, and that not more was withheld than the plan allows."""
+    published, groups = evidence.published, evidence.groups
+    there: dict[str, int] = {
+        "released": published.rows,
+        "groups": groups.groups,
+        "smallest_group": groups.smallest,
+        "largest_group": groups.largest,
+    }
+    if evidence.original is not None:
+        there["records"] = evidence.original.records
+    if groups.fewest_persons is not None:
+        there["smallest_group_persons"] = groups.fewest_persons
+    named = dict.fromkeys([*there, "records", "withheld"])
+    faults = [f"facts.json has no number {name!r}" for name in named if published.fact(name) is None]
+    for name, number in there.items():
+        stated = published.fact(name)
+        if stated is not None and stated != number:
+            faults.append(f"{name} is {number}, facts.json says {stated}")
+    records, released, withheld = (published.fact(name) for name in ("records", "released", "withheld"))
+    asked = "as facts.json says"
+    if evidence.plan.withhold is not None:
+        asked += f", at most {evidence.plan.withhold.at_most} withheld"
+    if records is not None and released is not None and withheld is not None:
+        if withheld < 0 or released + withheld != records:
+            faults.append(f"{released} released and {withheld} withheld are not {records} records")
+        if evidence.plan.withhold is not None and withheld > evidence.plan.withhold.records(max(records, 0)):
+            faults.append(f"{withheld} of {records} records are withheld")
+    agrees = f"{published.rows} rows in {groups.groups} groups of {groups.smallest} to {groups.largest}"
+    return Promise("counts", asked, "; ".join(faults) or agrees, kept=not faults)
+
+
+def check_truthful(evidence: Evidence, original: Original) -> Promise:
+    """Check every cell against the record behind it."""
+    asked = "every cell true of its record, one record behind every row"
+    if evidence.order is None:
+        return Promise("truthful", asked, evidence.link_fault, kept=False)
+    faults = {
+        name: _spot(
+            (count, row) for value, label, count, row in pairs if not evidence.judges[name].covers(value, label)
+        )
+        for name, pairs in evidence.pairs.items()
+    }
+    for name in evidence.published.unchanged:
+        faults[name] = evidence.tallies.differences(evidence.behind(name), evidence.as_original(name, original))
+    found = _where(faults)
+    return Promise("truthful", asked, found or f"all cells of {evidence.published.rows} rows", kept=not found)
+
+
+def check_unchanged(evidence: Evidence, original: Original) -> Promise:
+    """Check that columns that are released as they are hold nothing that the original does not hold as often."""
+    asked = "no value more often than in the original"
+    surplus = {
+        name: evidence.tallies.surplus(evidence.as_original(name, original), original.columns[name])
+        for name in evidence.published.unchanged
+    }
+    found = "; ".join(f"{name}: {count} cells too many" for name, count in surplus.items() if count)
+    return Promise("unchanged", asked, found or f"so in {len(surplus)} columns", kept=not found)
+
+
+def _spot(cells: Iterable[Spot]) -> Spot:
+    counts, rows = [0], []
+    for count, row in cells:
+        counts.append(count)
+        rows.append(row)
+    return sum(counts), min(rows, default=0)
+
+
+def _where(spots: Mapping[str, Spot]) -> str:
+    return "; ".join(f"{name}: {count} cells, first in row {row}" for name, (count, row) in spots.items() if count)

@@ -1,0 +1,145 @@
+"""Reading a release as it was written: the plan, the facts, and the data with its guards undone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.plan import Plan
+from hedgerow.verification.tables import Dialect, Kind, as_text, kind_of, read_columnar, read_csv, read_csv_header
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GUARDED = "^'+[=+@\t\r＝＋－＠-]"  # noqa: RUF001 - spreadsheets run the wide signs too
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release.
+
+    Attributes
+    ----------
+    header
+        The names of all columns of the data file, in order.
+    columns
+        The cells, as text, of those columns that the plan names.
+    kinds
+        What these columns hold in the file.
+    rows
+        Number of rows of the data file.
+    """
+
+    plan: Plan
+    facts: Mapping[str, Any]
+    header: tuple[str, ...]
+    columns: Mapping[str, pa.ChunkedArray]
+    kinds: Mapping[str, Kind]
+    rows: int
+
+    def fact(self, name: str) -> int | None:
+        """Return a number that facts.json states, or None if it does not."""
+        number = self.facts.get(name)
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The quasi-identifiers that the data file has."""
+        return tuple(name for name in self.plan.quasi_identifiers if name in self.columns)
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """The columns of the data file that are released as they are."""
+        return tuple(name for name in self.plan.columns("sensitive", "other") if name in self.columns)
+
+
+class Unreadable(Exception):
+    """The data file of a release is not a table; holds why."""
+
+
+def unguard(text: str) -> str:
+    """Undo what keeps a spreadsheet from running a cell as a formula: take one apostrophe away.
+
+    A cell is guarded where it begins, after any apostrophes, with a sign that starts a formula, unless it is a plain
+    number. So a cell with apostrophes before such a sign was always given one, and −5 never was.
+
+    Examples
+    --------
+    >>> unguard("'=SUM(A1)"), unguard("''=x"), unguard("-5"), unguard("'tis")
+    ('=SUM(A1)', "'=x", '-5', "'tis")
+    """
+    return text[1:] if re.match(GUARDED, text) else text
+
+
+def read_release(folder: Path) -> Published:
+    """Read a release folder.
+
+    Raises
+    ------
+    DataError
+        If the folder is not a release.
+    PlanError
+        If its plan cannot be understood.
+    Unreadable
+        If its data file is not a table: this breaks a promise.
+    """
+    if not folder.is_dir():
+        raise DataError(Problem("no-file", "The release folder does not exist.", str(folder), "check the path"))
+    data = [folder / name for name in ("data.csv", "data.parquet") if (folder / name).is_file()]
+    lacking = [name for name in ("plan.yaml", "facts.json") if not (folder / name).is_file()]
+    if lacking or len(data) != 1:
+        lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or ["data.csv or data.parquet"])[0]
+        hint = "name the folder that anonymize wrote"
+        raise DataError(Problem("not-a-release", f"The folder is not a release: it has {lacks}.", str(folder), hint))
+    plan = Plan.load(folder / "plan.yaml")
+    facts = _read_facts(folder / "facts.json")
+    try:
+        read = _read_csv if data[0].suffix == ".csv" else _read_parquet
+        header, columns, kinds, rows = read(data[0], plan)
+    except DataError as error:
+        raise Unreadable(error.problems[0].message) from None
+    return Published(plan, facts, header, columns, kinds, rows)
+
+
+def _read_facts(path: Path) -> Mapping[str, Any]:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict):
+        raise DataError(Problem("not-a-release", "The facts of the release are not readable as JSON.", str(path)))
+    return facts
+
+
+Read = tuple[tuple[str, ...], dict[str, "pa.ChunkedArray"], dict[str, Kind], int]
+
+
+def _read_csv(path: Path, plan: Plan) -> Read:
+    import pyarrow.compute as pc
+
+    dialect = Dialect(empty_is_missing=True)
+    header = tuple(unguard(name) for name in read_csv_header(path, dialect))
+    with path.open("rb") as file:
+        marks = sum(block.count(b'"') for block in iter(lambda: file.read(1 << 24), b""))
+    if marks % 2:
+        raise DataError(Problem("format", "A quotation mark is not closed.", str(path)))
+    cells = read_csv(path, dialect, range(len(header)), len(header))
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(header, cells, strict=True):
+        if name in plan.attributes and name not in columns:
+            guarded = pc.match_substring_regex(column, GUARDED)
+            columns[name] = pc.if_else(guarded, pc.utf8_slice_codeunits(column, 1), column)
+    return header, columns, dict.fromkeys(columns, "text"), len(cells[0])
+
+
+def _read_parquet(path: Path, plan: Plan) -> Read:
+    table = read_columnar(path, "parquet")
+    header = tuple(table.column_names)
+    known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
+    columns = {name: as_text(column) for name, column in known.items()}
+    return header, columns, {name: kind_of(column) for name, column in known.items()}, table.num_rows

@@ -1,0 +1,131 @@
+"""What a check found: one promise after the other, asked and found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from hedgerow.errors import BrokenPromise, Problem
+
+MEANINGS: dict[str, str] = {
+    "readable": "the data file is a table",
+    "roles": "the release has exactly the columns that the plan releases",
+    "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind",
+    "k": "every group is at least k strong",
+    "limits": "no value is published coarser than its limit",
+    "counts": "facts.json counts what is there",
+    "truthful": "every published cell is true of the record behind it",
+    "unchanged": "released sensitive and other values occur in the original at least as often",
+}
+"""Every promise that a check may name, in the order in which they are checked."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One promise of a release: what was asked, what was found, and whether the two agree.
+
+    Neither ``asked`` nor ``found`` ever holds a value of a record: only numbers, rules, columns of the plan, rows.
+
+    Examples
+    --------
+    >>> print(Promise("k", 5, 3, kept=False))
+    broken  k: asked 5, found 3
+    """
+
+    name: str
+    asked: int | str
+    found: int | str
+    kept: bool
+
+    def __post_init__(self) -> None:
+        if self.name not in MEANINGS:
+            raise ValueError(f"undocumented promise {self.name!r}")
+
+    def __str__(self) -> str:
+        return f"{'kept' if self.kept else 'broken':7} {self.name}: asked {self.asked}, found {self.found}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the promise as plain data."""
+        return {"name": self.name, "asked": self.asked, "found": self.found, "kept": self.kept}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of a check of one release.
+
+    Attributes
+    ----------
+    promises
+        Every promise that could be checked with what was given.
+    place
+        The release folder.
+
+    Examples
+    --------
+    >>> found = Verification((Promise("k", 5, 3, kept=False), Promise("counts", "as in facts.json", "agrees", True)))
+    >>> found.kept, [promise.name for promise in found.broken]
+    (False, ['k'])
+    """
+
+    promises: tuple[Promise, ...]
+    place: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Tell whether every promise is kept."""
+        return not self.broken
+
+    @property
+    def broken(self) -> tuple[Promise, ...]:
+        """Promises that are not kept."""
+        return tuple(promise for promise in self.promises if not promise.kept)
+
+    def __iter__(self) -> Iterator[Promise]:
+        return iter(self.promises)
+
+    def __getitem__(self, name: str) -> Promise:
+        """Return the promise with this name."""
+        for promise in self.promises:
+            if promise.name == name:
+                return promise
+        raise KeyError(name)
+
+    def raise_if_broken(self) -> None:
+        """Raise :class:`~hedgerow.errors.BrokenPromise`, with one problem per broken promise, if there is one."""
+        if self.broken:
+            raise BrokenPromise(
+                Problem(
+                    "broken-promise",
+                    f"The promise {promise.name!r} ({MEANINGS[promise.name]}) is broken: "
+                    f"asked {promise.asked}, found {promise.found}.",
+                    self.place,
+                    "do not publish this release",
+                )
+                for promise in self.broken
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        return {"kept": self.kept, "promises": [promise.to_dict() for promise in self.promises]}
+
+    def __repr__(self) -> str:
+        verdict = "kept" if self.kept else f"{len(self.broken)} of {len(self.promises)} promises broken"
+        return "\n".join([f"Verification({verdict})", *(f"  {promise}" for promise in self.promises)])
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{escape(str(cell))}</td>"
+                for cell in ("✓" if promise.kept else "✗", promise.name, promise.asked, promise.found)
+            )
+            + "</tr>"
+            for promise in self.promises
+        )
+        head = "<tr><th></th><th>promise</th><th>asked</th><th>found</th></tr>"
+        verdict = "Every promise is kept" if self.kept else f"{len(self.broken)} promises are broken"
+        return f"<p>{verdict}</p><table>{head}{rows}</table>"

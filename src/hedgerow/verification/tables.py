@@ -1,0 +1,311 @@
+"""Reading tables to plain columns of text, without ever showing a cell in a message."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.verification.numbers import exact, name_number, read_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["text", "number", "float", "float32", "truth", "date", "moment", "other"]
+BLOCK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    empty_is_missing
+        Whether a cell that is empty and not quoted is read as missing, and an empty line as a row of such.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    empty_is_missing: bool = False
+
+    @property
+    def codec(self) -> str:
+        """The encoding, such that a byte order mark is skipped."""
+        return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
+
+
+# -- CSV -------------------------------------------------------------------------------------------------------------
+
+
+def read_csv_header(path: Path, dialect: Dialect) -> list[str]:
+    """Return the cells of the first row.
+
+    Raises
+    ------
+    DataError
+        ``no-file``, ``encoding``, ``empty`` or ``format``.
+    """
+    for part in (dialect.delimiter, dialect.quote):
+        if not part.isascii():
+            message = "The delimiter and the quotation mark of a CSV file must be ASCII characters."
+            raise DataError(Problem("format", message, str(path), "change data.delimiter or data.quote"))
+    try:
+        with path.open(encoding=dialect.codec, newline="") as file:
+            for row in csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote):
+                if row:
+                    return row
+    except OSError as error:
+        raise _not_there(path, error) from None
+    except LookupError:
+        message = f"Encoding {dialect.encoding!r} is not known."
+        raise DataError(Problem("encoding", message, str(path), "use utf-8, latin-1, cp1252, …")) from None
+    except UnicodeError:
+        _say_why(path, dialect)
+    except csv.Error:
+        raise DataError(Problem("format", "The first row of the file is not CSV.", str(path))) from None
+    raise DataError(Problem("empty", "The file is empty.", str(path), "it must have a header line"))
+
+
+def read_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -> list[pa.ChunkedArray]:
+    """Read some columns, by position, of a CSV file with a header as text; rows stay in order.
+
+    Raises
+    ------
+    DataError
+        ``encoding`` with the line, ``ragged`` with the row, or ``format``.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    names = [f"f{position}" for position in columns]
+    codec = "utf8" if dialect.codec == "utf-8-sig" else dialect.encoding
+    try:
+        table = arrow_csv.read_csv(
+            path,
+            arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=codec, block_size=BLOCK),
+            _parse_options(dialect, None),
+            arrow_csv.ConvertOptions(
+                column_types={f"f{position}": pa.string() for position in range(width)},
+                include_columns=names,
+                null_values=[""] if dialect.empty_is_missing else [],
+                strings_can_be_null=dialect.empty_is_missing,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except OSError as error:
+        raise _not_there(path, error) from None
+    except (pa.ArrowException, ValueError):  # UnicodeDecodeError is a ValueError
+        _say_why(path, dialect)
+    return [table.column(name).slice(1) for name in names]
+
+
+def _parse_options(dialect: Dialect, handler: Callable[[Any], str] | None) -> Any:
+    import pyarrow.csv as arrow_csv
+
+    return arrow_csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        quote_char=dialect.quote,
+        double_quote=True,
+        escape_char=False,
+        newlines_in_values=True,
+        ignore_empty_lines=not dialect.empty_is_missing,
+        invalid_row_handler=handler,
+    )
+
+
+def _say_why(path: Path, dialect: Dialect) -> NoReturn:
+    """Find out why a CSV file could not be read, and say so; the parser's own words may quote cells."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    decoder = codecs.getincrementaldecoder(dialect.codec)()
+    with path.open("rb") as file:
+        number = 1
+        try:
+            for line in file:
+                decoder.decode(line)
+                number += 1
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            message = f"Line {number} is not text in {dialect.encoding}."
+            raise DataError(Problem("encoding", message, f"{path}:{number}", "check data.encoding")) from None
+    ragged: list[tuple[int, int, int]] = []
+
+    def note(row: Any) -> str:
+        ragged.append((row.number or 0, row.actual_columns, row.expected_columns))
+        return "error"
+
+    options = arrow_csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=BLOCK)
+    with suppress(pa.ArrowException, ValueError, OSError):
+        arrow_csv.read_csv(path, options, _parse_options(dialect, note))
+    if ragged:
+        row, cells, expected = ragged[0]
+        message = f"Row {row} (the header is row 1) has {cells} cells. The header has {expected}."
+        raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes"))
+    raise DataError(Problem("format", "The file cannot be read as CSV.", str(path)))
+
+
+def _not_there(path: Path, error: OSError) -> DataError:
+    return DataError(
+        Problem("no-file", f"The file cannot be opened: {error.strerror or 'unreadable'}.", str(path), "check the path")
+    )
+
+
+# -- Parquet and Arrow -----------------------------------------------------------------------------------------------
+
+
+def read_columnar(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Table:
+    """Read a Parquet file or an Arrow IPC file."""
+    import pyarrow as pa
+
+    try:
+        if kind == "arrow":
+            with pa.OSFile(str(path)) as file:
+                return pa.ipc.open_file(file).read_all()
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    except FileNotFoundError as error:
+        raise _not_there(path, error) from None
+    except (pa.ArrowException, OSError, ValueError):
+        name = "Parquet" if kind == "parquet" else "Arrow"
+        message = f"The file cannot be read as {name}."
+        raise DataError(Problem("format", message, str(path), "check that the file is whole")) from None
+
+
+def arrow_table(source: Any) -> pa.Table:
+    """Take over a table in memory."""
+    import pyarrow as pa
+
+    if isinstance(source, pa.Table):
+        return source
+    if hasattr(source, "__arrow_c_stream__"):
+        return pa.table(source)
+    message = f"Data of type {type(source).__name__} is not read."
+    raise DataError(Problem("format", message, hint="give a path, or a pandas, polars or pyarrow table"))
+
+
+# -- cells as text ---------------------------------------------------------------------------------------------------
+
+
+def kind_of(column: pa.ChunkedArray) -> Kind:
+    """Tell what a column holds."""
+    import pyarrow as pa
+
+    is_a = pa.types
+    kind = column.type.value_type if is_a.is_dictionary(column.type) else column.type
+    if is_a.is_string(kind) or is_a.is_large_string(kind) or is_a.is_string_view(kind):
+        return "text"
+    if is_a.is_integer(kind) or is_a.is_decimal(kind):
+        return "number"
+    if is_a.is_floating(kind):
+        return "float" if is_a.is_float64(kind) else "float32"
+    if is_a.is_boolean(kind):
+        return "truth"
+    if is_a.is_date(kind):
+        return "date"
+    return "moment" if is_a.is_timestamp(kind) else "other"
+
+
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write the cells of a column as text, the same for equal values of different types; NaN is missing."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_timestamp(column.type):  # Python knows no nanoseconds
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if kind_of(column) == "text":
+        return column.cast(pa.string())
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([pa.array(map(_write, column.to_pylist()), pa.string())])
+    return map_distinct(column, _write)
+
+
+def _write(value: Any) -> str | None:
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return name_number(exact(value))
+    if isinstance(value, float):
+        return repr(value) if math.isinf(value) else name_number(exact(Decimal(repr(value))))
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        value = value.astimezone(dt.UTC)
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value).strip()
+
+
+def read_as(kind: Kind) -> Callable[[str], str | None]:
+    """Return how a cell of text is brought to the form in which a value of some kind is written.
+
+    Examples
+    --------
+    >>> read_as("number")("17000.00"), read_as("float")("1e3"), read_as("date")("20240229")
+    ('17000', '1000', '2024-02-29')
+    """
+
+    def read(text: str) -> str | None:
+        text = text.strip()
+        try:
+            if kind == "number":
+                number = read_number(text)
+                return text if number is None else name_number(number)
+            if kind == "float":
+                return _write(float(text))
+            if kind == "float32":
+                import numpy as np
+
+                return _write(float(np.float32(float(text))))
+            if kind == "truth":
+                return {"1": "true", "0": "false"}.get(text, text.lower())
+            if kind == "date":
+                return dt.date.fromisoformat(text).isoformat()
+            return _write(dt.datetime.fromisoformat(text)) if kind == "moment" else text
+        except (ValueError, OverflowError):
+            return text
+
+    return read
+
+
+def map_distinct(column: pa.ChunkedArray, change: Callable[[Any], str | None]) -> pa.ChunkedArray:
+    """Change every distinct value of a column once."""
+    import pyarrow as pa
+
+    encoded = column.dictionary_encode().unify_dictionaries()
+    chunks = []
+    labels = None
+    for chunk in encoded.chunks:
+        if labels is None:
+            labels = pa.array([None if v is None else change(v) for v in chunk.dictionary.to_pylist()], pa.string())
+        chunks.append(labels.take(chunk.indices))
+    return pa.chunked_array(chunks, pa.string())
+
+
+def trim(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Cut white space around the cells of a text column, and empty those that mean a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(column)
+    return without(column, missing) if missing else pa.chunked_array(column.chunks, pa.string())
+
+
+def without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Empty the cells of a text column that hold one of some texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    marked = pc.is_in(column, value_set=pa.array(list(missing), pa.string()))
+    return pc.if_else(marked, pa.scalar(None, pa.string()), column)

@@ -1,0 +1,310 @@
+"""Any right release passes the check, with or without the original; any tampered one does not."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from hedgerow.plan import Plan
+from hedgerow.verification import Verification, verify_release
+
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+# One column of every kind, each with the ways up of its values written out by hand.
+TREE = {"US": {"West": {"California": ["San Diego", "Los Angeles"]}, "Midwest": {"Kansas": ["Wichita"]}}}
+WAYS: dict[str, dict[str, list[str]]] = {
+    "place": {
+        "San Diego": ["San Diego", "California", "West", "US"],
+        "Los Angeles": ["Los Angeles", "California", "West", "US"],
+        "Wichita": ["Wichita", "Kansas", "Midwest", "US"],
+    },
+    "age": {
+        "37": ["37", "35-39", "20-39", "*"],
+        "38.0": ["38", "35-39", "20-39", "*"],
+        "-3": ["-3", "-5--1", "-20--1", "*"],
+        "20": ["20", "20-24", "20-39", "*"],
+    },
+    "span": {
+        "7": ["7", "0-19", "0-19", "*"],
+        "25": ["25", "20-29", "20-39", "*"],
+        "39": ["39", "30-39", "20-39", "*"],
+    },
+    "zip": {
+        "43102": ["43102", "431**", "4****", "*"],
+        "43109": ["43109", "431**", "4****", "*"],
+        "41000": ["41000", "410**", "4****", "*"],
+    },
+    "day": {
+        "2024-02-29": ["2024-02-29", "2024-02", "2024", "*"],
+        "2024-03-01": ["2024-03-01", "2024-03", "2024", "*"],
+        "1999-12-31": ["1999-12-31", "1999-12", "1999", "*"],
+    },
+    "sex": {"F": ["F", "*"], "=M": ["=M", "*"]},
+}
+HIERARCHIES: dict[str, dict[str, Any]] = {
+    "place": {"hierarchy": {"tree": TREE}},
+    "age": {"hierarchy": {"bands": [5, 20]}},
+    "span": {"hierarchy": {"cuts": [[0, 20, 30, 40], [0, 20, 40]]}},
+    "zip": {"hierarchy": {"prefix": [3, 1], "length": 5}},
+    "day": {"hierarchy": {"dates": ["month", "year"]}},
+    "sex": {},
+}
+DIAGNOSES = ["flu", "cold", "@home", None, "a,b"]
+
+
+@dataclass
+class Made:
+    """A table, what became of it, and what is claimed of it; rows are lists of cells."""
+
+    names: list[str]
+    plan: dict[str, Any]
+    original: list[list[str | None]]  # released columns of every record, in the plan's order
+    data: list[list[str | None]]
+    records: list[int]  # record behind every row, from 1
+    facts: dict[str, int]
+
+    @property
+    def quasi_identifiers(self) -> int:
+        return len(self.names) - 1
+
+    def verify(self, original: bool = True, link: bool = True) -> Verification:
+        with tempfile.TemporaryDirectory() as home:
+            folder = Path(home)
+            lines = [",".join(map(_cell, row)) for row in [self.names, *self.data]]
+            (folder / "data.csv").write_bytes(("\n".join(lines) + "\n").encode())
+            (folder / "plan.yaml").write_text(Plan.from_dict(self.plan).to_yaml(), encoding="utf-8")
+            (folder / "facts.json").write_text(json.dumps(self.facts), encoding="utf-8")
+            columns = [pa.array(column, pa.string()) for column in zip(*self.original, strict=True)]
+            table = pa.table(columns, names=self.names)
+            links = (self.records, list(range(1, len(self.records) + 1)))
+            return verify_release(folder, table if original else None, links if original and link else None)
+
+
+def _cell(text: str | None) -> str:
+    if text is None:
+        return ""
+    if text[0] in "=@" or (text[0] == "-" and not text[1:].isdigit()):
+        text = "'" + text
+    return f'"{text}"' if "," in text else text
+
+
+@st.composite
+def releases(draw: st.DrawFn, missing: bool = False) -> Made:
+    """Profiles of at least k records each, every column at one level: so k-anonymous whatever the levels."""
+    names = draw(st.lists(st.sampled_from(sorted(WAYS)), min_size=1, max_size=3, unique=True))
+    k = draw(st.integers(2, 3))
+    cell = {name: st.sampled_from([*sorted(WAYS[name]), *([None] if missing else [])]) for name in names}
+    profiles = draw(st.lists(st.tuples(*(cell[name] for name in names)), min_size=1, max_size=4, unique=True))
+    original: list[list[str | None]] = []
+    for profile in profiles:
+        for _ in range(draw(st.integers(k, k + 2))):
+            original.append([*profile, draw(st.sampled_from(DIAGNOSES))])
+    original = draw(st.permutations(original))
+    tops = {name: len(next(iter(WAYS[name].values()))) - 1 for name in names}
+    levels = {name: draw(st.integers(0, tops[name])) for name in names}
+    limits = {name: draw(st.none() | st.integers(0, tops[name])) for name in names}
+    keeps = all(limit is None or levels[name] <= limit for name, limit in limits.items())
+    attributes: dict[str, Any] = {}
+    for name in names:
+        limit = limits[name]
+        attributes[name] = {"role": "quasi-identifier", **HIERARCHIES[name]}
+        attributes[name] |= {} if limit is None else {"limit": {"level": limit}}
+    plan = {
+        "attributes": {**attributes, "diagnosis": "sensitive"},
+        "privacy": {"k": k},
+        "method": {"limits": "keep" if keeps else "ignore"},
+    }
+    held_back = draw(st.sampled_from([0, 1])) if len(profiles) > 1 else 0
+    records = [i for i, row in enumerate(original, start=1) if not held_back or tuple(row[:-1]) != profiles[0]]
+    records = draw(st.permutations(records))
+    data: list[list[str | None]] = []
+    breaks = 0
+    for record in records:
+        row: list[str | None] = []
+        for name, value in zip(names, original[record - 1], strict=False):
+            way = [None, WAYS[name][min(WAYS[name])][-1]] if value is None else WAYS[name][value]
+            top = len(way) - 1
+            label = way[min(levels[name], top)]
+            limit = limits[name]
+            row.append(label)
+            breaks += limit is not None and way.index(label) > min(limit, top)
+        data.append([*row, original[record - 1][-1]])
+    made = Made([*names, "diagnosis"], plan, original, data, records, {})
+    made.facts = {**_count(made), "limits_broken": breaks}
+    return made
+
+
+def _count(made: Made) -> dict[str, int]:
+    sizes = Counter(tuple(row[:-1]) for row in made.data)
+    return {
+        "records": len(made.original),
+        "released": len(made.data),
+        "withheld": len(made.original) - len(made.data),
+        "groups": len(sizes),
+        "smallest_group": min(sizes.values()),
+        "largest_group": max(sizes.values()),
+    }
+
+
+@few
+@given(releases(missing=True))
+def test_a_right_release_passes(made: Made) -> None:
+    found = made.verify()
+    assert found.kept, found
+    if made.plan["method"]["limits"] == "ignore":
+        assert found["limits"].found == made.facts["limits_broken"]
+    assert made.verify(link=False).kept
+
+
+@few
+@given(releases())
+def test_a_right_release_passes_without_the_original(made: Made) -> None:
+    found = made.verify(original=False)
+    assert found.kept, found
+
+
+@few
+@given(releases(missing=True), st.sampled_from(["records", "released", "withheld", "groups", "limits_broken"]))
+def test_a_wrong_fact_is_refused(made: Made, fact: str) -> None:
+    made.facts[fact] += 1
+    assert not made.verify().kept
+
+
+@few
+@given(releases(missing=True), st.data())
+def test_a_limit_that_is_not_kept_is_refused(made: Made, data: st.DataObject) -> None:
+    """Even if the release admits how often."""
+    assume(made.facts["limits_broken"])
+    made.plan["method"] = {"limits": "keep"}
+    made.facts["limits_broken"] *= data.draw(st.sampled_from([0, 1]))
+    assert "limits" in [promise.name for promise in made.verify().broken]
+
+
+@few
+@given(releases(missing=True), st.data())
+def test_a_changed_quasi_identifier_is_refused(made: Made, data: st.DataObject) -> None:
+    row = data.draw(st.integers(0, len(made.data) - 1))
+    at = data.draw(st.integers(0, made.quasi_identifiers - 1))
+    ways = WAYS[made.names[at]].values()
+    label = data.draw(st.sampled_from([None, "x", "0-4", *(label for way in ways for label in way)]))
+    assume(label != made.data[row][at])
+    made.data[row][at] = label
+    made.facts |= _count(made)  # the facts are made to fit
+    alone = min(Counter(tuple(cells[:-1]) for cells in made.data).values()) < made.plan["privacy"]["k"]
+    value = made.original[made.records[row] - 1][at]
+    true = value is not None and label in WAYS[made.names[at]][value]
+    assume(alone or not true)
+    found = made.verify()
+    names = [promise.name for promise in found.broken]
+    assert not found.kept
+    assert ("k" in names) == alone
+    if not true and value is not None:
+        assert "truthful" in names
+
+
+@few
+@given(releases(missing=True), st.data())
+def test_a_changed_sensitive_value_is_refused(made: Made, data: st.DataObject) -> None:
+    row = data.draw(st.integers(0, len(made.data) - 1))
+    made.data[row][-1] = data.draw(st.sampled_from([d for d in [*DIAGNOSES, "new"] if d != made.data[row][-1]]))
+    assert [promise.name for promise in made.verify().broken] == ["truthful"]
+    if made.data[row][-1] == "new":
+        assert [promise.name for promise in made.verify(link=False).broken] == ["unchanged"]
+
+
+def _drop_row(made: Made, row: int) -> None:
+    del made.data[row], made.records[row]
+
+
+def _drop_row_but_not_its_link(made: Made, row: int) -> None:
+    del made.data[row]
+
+
+def _double_row(made: Made, row: int) -> None:
+    made.data.append(made.data[row])
+    made.records.append(made.records[row])
+
+
+def _link_twice(made: Made, row: int) -> None:
+    made.records[row] = made.records[row - 1]
+
+
+def _link_nowhere(made: Made, row: int) -> None:
+    made.records[row] = len(made.original) + 1
+
+
+def _show_identifier(made: Made, row: int) -> None:
+    made.plan["attributes"]["name"] = "identifier"
+    made.names = [*made.names, "name"]
+    made.data = [[*cells, "Ada"] for cells in made.data]
+    made.original = [[*cells, "Ada"] for cells in made.original]
+
+
+def _lose_cell(made: Made, row: int) -> None:
+    made.data[row] = made.data[row][:-1]
+
+
+TAMPERINGS: list[Callable[[Made, int], None]] = [
+    _drop_row,
+    _drop_row_but_not_its_link,
+    _double_row,
+    _link_twice,
+    _link_nowhere,
+    _show_identifier,
+    _lose_cell,
+]
+
+
+@few
+@given(releases(missing=True), st.sampled_from(TAMPERINGS), st.data())
+def test_a_tampered_release_is_refused(made: Made, tamper: Callable[[Made, int], None], data: st.DataObject) -> None:
+    tamper(made, data.draw(st.integers(0, len(made.data) - 1)))
+    found = made.verify()
+    assert not found.kept
+    assert "Ada" not in repr(found)
+
+
+@few
+@given(
+    st.lists(st.integers(-50, 50), min_size=2, max_size=8),
+    st.sampled_from([None, 1, 5, 10]),
+    st.lists(st.integers(-5, 5).map(lambda n: n * 10), max_size=2, unique=True),
+    st.none() | st.integers(0, 40),
+    st.integers(1, 3),
+)
+def test_free_intervals(numbers: list[int], snap: int | None, cuts: list[int], width: int | None, off: int) -> None:
+    """One group from the least number to the greatest; its limits are counted by looking at every number inside."""
+    grid = snap or 1
+    low, high = min(numbers) // grid * grid, max(numbers) // grid * grid + grid - 1
+    label = f"{low}-{high}" if low < high else str(low)
+    inside = range(low, high + 1)
+    crossed = any(n < cut for n in inside for cut in cuts if any(m >= cut for m in inside))
+    wide = width is not None and high - low > width
+    attribute: dict[str, Any] = {"role": "quasi-identifier", "intervals": "free"}
+    attribute |= {} if snap is None else {"snap": snap}
+    if cuts or width is not None:
+        attribute["limit"] = {"cuts": cuts} | ({} if width is None else {"width": width})
+    n = len(numbers)
+    plan = {
+        "attributes": {"x": attribute, "diagnosis": "sensitive"},
+        "privacy": {"k": 2},
+        "method": {"limits": "ignore" if crossed or wide else "keep"},
+    }
+    original: list[list[str | None]] = [[str(number), "flu"] for number in numbers]
+    made = Made(["x", "diagnosis"], plan, original, [[label, "flu"] for _ in numbers], list(range(1, n + 1)), {})
+    made.facts = {**_count(made), "limits_broken": n if crossed or wide else 0}
+    for known in (True, False):
+        found = made.verify(original=known)
+        assert found.kept, found
+    shifted = f"{low + off * grid}-{high + off * grid}" if low < high else str(low + off * grid)
+    made.data = [[shifted, "flu"] for _ in numbers]
+    assert "truthful" in [promise.name for promise in made.verify().broken]
