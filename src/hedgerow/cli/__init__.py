@@ -1,0 +1,10 @@
+"""The command line: a thin face over :mod:`hedgerow.workflow`."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line; the entry point of ``hedgerow``."""
+    from hedgerow.cli.run import run
+
+    run()

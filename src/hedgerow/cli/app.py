@@ -1,0 +1,155 @@
+"""The commands of ``hedgerow``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hedgerow.cli.plan import plan_app
+from hedgerow.cli.progress import ProgressBar
+from hedgerow.version import __version__
+
+app = typer.Typer(
+    name="hedgerow",
+    help="Turn a table about people into a release others may use: k-anonymous, within its owner's limits, checked.",
+    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(plan_app)
+
+DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed.")]
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Show the version, if asked."""
+    if version:
+        print(f"hedgerow {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def anonymize(
+    data: DataArgument,
+    plan: PlanArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
+    ],
+    format: Annotated[
+        str | None, typer.Option(metavar="csv|parquet", help="Of the released rows; default: as DATA.")
+    ] = None,
+    seed: SeedOption = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Default: all processors. Does not change the result.")
+    ] = None,
+    link: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
+    ] = None,
+    ignore_limits: Annotated[
+        bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
+    ] = False,
+    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
+    from hedgerow.plan import Plan
+    from hedgerow.reports.terminal import facts_summary
+    from hedgerow.workflow import anonymize
+
+    if format not in (None, "csv", "parquet"):
+        raise typer.BadParameter("must be csv or parquet", param_hint="--format")
+    asked = Plan.load(plan)
+    if ignore_limits:
+        asked = asked.replace(method={"name": asked.method.name, "limits": "ignore"})
+    with ProgressBar() as progress:
+        release = anonymize(
+            data,
+            asked,
+            output,
+            seed=seed,
+            threads=threads,
+            format=format,  # type: ignore[arg-type]
+            link=link,
+            replace=replace,
+            progress=progress,
+        )
+    if as_json:
+        _print_json(release.facts)
+        return
+    console = Console()
+    console.print(facts_summary(release.facts))
+    console.print(f"\n[green]verified[/] and written to [bold]{output}[/]", highlight=False, soft_wrap=True)
+    if link is not None:
+        console.print(f"private link table: {link} — never share it", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False) -> None:
+    """Say, before any run, what the limits cost: what must be withheld, why, and which single change would help."""
+    from hedgerow.reports.terminal import explanation_summary
+    from hedgerow.workflow import explain
+
+    found = explain(data, plan).to_dict()
+    if as_json:
+        _print_json(found)
+    else:
+        Console().print(explanation_summary(found))
+
+
+@app.command()
+def verify(
+    release: Annotated[Path, typer.Argument(metavar="DIR", help="Release folder.")],
+    original: Annotated[str | None, typer.Option(metavar="DATA", help="The table it was made from.")] = None,
+    link: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The private link table: checks every cell.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a release independently of what made it; exit code 1 if a promise is broken."""
+    from hedgerow.reports.terminal import verification_summary
+    from hedgerow.workflow import verify
+
+    found = verify(release, original, link).to_dict()
+    if as_json:
+        _print_json(found)
+    else:
+        Console().print(verification_summary(found))
+    if not found["kept"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")] = Path(
+        "hedgerow-demo"
+    ),
+    records: Annotated[int, typer.Option(min=100, help="Number of patients to make up.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other patients.")] = 0,
+    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make up a clinic, write a plan for it, explain it, release it and check the release: no input needed."""
+    from hedgerow.cli.demo import run_demo
+
+    with ProgressBar() as progress:
+        made = run_demo(output, records, seed, replace, progress)
+    if as_json:
+        _print_json(made.facts)
+    else:
+        made.show(Console())
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

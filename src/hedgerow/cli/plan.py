@@ -1,0 +1,81 @@
+"""``hedgerow plan``: draft, check, schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hedgerow.errors import DataError, PlanError, Problem
+
+plan_app = typer.Typer(name="plan", help="Draft and check plans.", no_args_is_help=True)
+
+
+@plan_app.command()
+def draft(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: standard output.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
+    from hedgerow.drafting import draft_plan
+    from hedgerow.plan import Plan
+
+    text = draft_plan(data)
+    if output is not None:
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            hint = "choose another name: a plan is never overwritten"
+            raise DataError(Problem("output-in-use", "The plan exists already.", str(output), hint)) from None
+        except OSError as error:
+            message = f"The plan cannot be written: {error.strerror}."
+            raise DataError(Problem("output", message, str(output), "check the folder")) from None
+    if as_json:
+        print(json.dumps(Plan.loads(text).to_dict(), indent=2, ensure_ascii=False, default=str))
+    elif output is None:
+        print(text, end="")
+    else:
+        print(f"drafted {output}: review every line of it, then run: hedgerow explain {data} {output}")
+
+
+@plan_app.command()
+def check(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
+    data: Annotated[str | None, typer.Option(metavar="DATA", help="Also check it against this table.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Find every problem of a plan in one go, each with its place and a hint."""
+    from hedgerow.plan import Plan
+
+    problems: tuple[Problem, ...] = ()
+    try:
+        loaded = Plan.load(plan)
+        if data is not None:
+            from hedgerow.engines import local
+
+            local.collapse(local.read(data, loaded), loaded)
+    except (PlanError, DataError) as error:
+        if not as_json:
+            raise
+        problems = error.problems
+    if as_json:
+        listed = [{"code": p.code, "message": p.message, "place": p.place, "hint": p.hint} for p in problems]
+        print(json.dumps({"ok": not problems, "problems": listed}, indent=2, ensure_ascii=False))
+        if problems:
+            raise typer.Exit(2)
+    else:
+        print(f"{plan}: no problems found")
+
+
+@plan_app.command()
+def schema() -> None:
+    """Print the JSON Schema of plans, for editors that complete and check YAML."""
+    from hedgerow.plan.schema import plan_schema
+
+    print(json.dumps(plan_schema(), indent=2, ensure_ascii=False))

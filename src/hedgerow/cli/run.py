@@ -1,0 +1,63 @@
+"""Running a command: errors become one message and an exit code, and nothing of a record is ever printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from hedgerow.errors import HedgerowError
+
+INTERRUPTED = 130
+
+
+class Interrupted(BaseException):
+    """Somebody wants the work to end. Not a KeyboardInterrupt, which typer would swallow with a word of its own."""
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    from hedgerow.cli.app import app
+
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, _interrupt)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(words, standalone_mode=True)
+    except HedgerowError as error:
+        _report(error, as_json="--json" in words)
+        sys.exit(error.exit_code)
+    except Interrupted:
+        print("hedgerow: interrupted; nothing was written", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError:
+        print("hedgerow: not enough memory for this table; nothing was written", file=sys.stderr)
+        sys.exit(2)
+    except Exception as error:  # its text may hold cells of the data, so only its kind and place are shown
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
+        print(f"hedgerow: internal error ({type(error).__name__} at {where}); nothing was written", file=sys.stderr)
+        print("  hint: please report this line and what you ran; it holds nothing of your data", file=sys.stderr)
+        sys.exit(2)
+
+
+def _report(error: HedgerowError, as_json: bool) -> None:
+    if as_json:
+        problems: list[dict[str, Any]] = [
+            {"code": p.code, "message": p.message, "place": p.place, "hint": p.hint} for p in error.problems
+        ]
+        print(json.dumps({"problems": problems}, indent=2, ensure_ascii=False))
+    for problem in error.problems:
+        print(f"hedgerow: {problem}", file=sys.stderr)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise Interrupted

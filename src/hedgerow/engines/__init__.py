@@ -1,0 +1,1 @@
+"""Where data is read, recodings are applied and releases are written."""

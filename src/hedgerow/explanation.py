@@ -1,0 +1,190 @@
+"""What the limits cost, before anything is run (SPEC §4, OUT).
+
+How many cells there are, which records must be withheld, which limit causes how much of it, and the single limits
+whose lifting would save most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hedgerow.clustering.cells import find_cells
+from hedgerow.hierarchy import limits
+from hedgerow.hierarchy.numbers import number_label
+from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
+from hedgerow.microdata.columns import without_limit
+from hedgerow.plan import Plan
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What the limits of one attribute cost.
+
+    Attributes
+    ----------
+    saves
+        Records fewer to withhold if this attribute had no limit.
+    alone
+        Records to withhold if no other attribute had a limit.
+    """
+
+    attribute: str
+    limit: str
+    saves: int
+    alone: int
+
+
+@dataclass(frozen=True)
+class Lift:
+    """One limit that could be lifted.
+
+    Attributes
+    ----------
+    change
+        What to change in the plan.
+    saves
+        Records fewer to withhold.
+    loosens
+        Records whose limit would become coarser.
+    """
+
+    attribute: str
+    change: str
+    saves: int
+    loosens: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What can be said before any run.
+
+    Attributes
+    ----------
+    withheld
+        Records that must be withheld: in cells of fewer than k people, or with a value that has no leaf.
+    proven
+        Whether ``withheld`` is provably the smallest number that any release within the limits withholds.
+    """
+
+    records: int
+    people: int
+    k: int
+    profiles: int
+    cells: int
+    cells_withheld: int
+    withheld: int
+    withheld_unknown: int
+    proven: bool
+    causes: tuple[Cause, ...]
+    lifts: tuple[Lift, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Explanation({self.records:,} records in {self.cells:,} cells; "
+            f"k = {self.k} withholds {self.withheld:,} records of {self.cells_withheld:,} cells)"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "<tr><th>attribute</th><th>change</th><th>saves</th><th>loosens</th></tr>"
+        rows = "".join(
+            f"<tr><td>{escape(lift.attribute)}</td><td>{escape(lift.change)}</td><td>{lift.saves:,}</td>"
+            f"<td>{lift.loosens:,}</td></tr>"
+            for lift in self.lifts
+        )
+        return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
+
+
+def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
+    """Compute what the limits of a plan cost on microdata."""
+    k = plan.privacy.k
+    cells = find_cells(microdata, k)
+    withheld = cells.records_withheld(k)
+    limited = [column for column in microdata.columns if _is_limited(column)]
+    bare = tuple(without_limit(column) for column in microdata.columns)
+    causes = []
+    for column in limited:
+        lifted = _withheld(microdata, _swap(microdata.columns, without_limit(column)), k)
+        alone = _withheld(microdata, _swap(bare, column), k)
+        limit = plan.attributes[column.name].limit
+        causes.append(Cause(column.name, limit.describe() if limit else "", withheld - lifted, alone))
+    lifts = []
+    if withheld:
+        for column in limited:
+            for change, changed in _single_lifts(column, plan):
+                saves = withheld - _withheld(microdata, _swap(microdata.columns, changed), k)
+                if saves > 0:
+                    lifts.append(Lift(column.name, change, saves, _loosened(microdata, column, changed)))
+    return Explanation(
+        records=microdata.records,
+        people=microdata.people(),
+        k=k,
+        profiles=len(microdata.profiles),
+        cells=len(cells.people),
+        cells_withheld=int(cells.withheld(k).sum()),
+        withheld=withheld + len(microdata.unknown),
+        withheld_unknown=len(microdata.unknown),
+        proven=cells.proven,
+        causes=tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute))),
+        lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),
+    )
+
+
+def _is_limited(column: QuasiIdentifier) -> bool:
+    if isinstance(column, TreeColumn):
+        return bool(column.marked)
+    return bool(column.cuts) or column.width is not None
+
+
+def _swap(columns: tuple[QuasiIdentifier, ...], new: QuasiIdentifier) -> tuple[QuasiIdentifier, ...]:
+    return tuple(new if column.name == new.name else column for column in columns)
+
+
+def _withheld(microdata: Microdata, columns: tuple[QuasiIdentifier, ...], k: int) -> int:
+    return find_cells(microdata.with_columns(columns), k).records_withheld(k)
+
+
+def _single_lifts(column: QuasiIdentifier, plan: Plan) -> Iterator[tuple[str, QuasiIdentifier]]:
+    """Yield every single change to a column's limits that loosens them, in the words of the plan."""
+    limit = plan.attributes[column.name].limit
+    assert limit is not None
+    if isinstance(column, FreeColumn):
+        for cut in column.cuts:
+            left = tuple(other for other in column.cuts if other != cut)
+            yield f"remove the cut at {number_label(cut)}", replace(column, cuts=left)
+        if column.width is not None:
+            yield f"widen to {number_label(2 * column.width)}", replace(column, width=2 * column.width)
+            yield "remove the width", replace(column, width=None)
+    elif limit.level is not None:
+        for level in range(limit.level + 1, column.hierarchy.height + 1):
+            marked = limits.nodes_by_level(column.hierarchy, level)
+            yield f"raise the level to {level}", replace(column, marked=marked)
+    else:
+        for node in column.marked:
+            left_marked = tuple(other for other in column.marked if other != node)
+            yield f"lift {column.hierarchy.names[node]!r}", replace(column, marked=left_marked)
+        if len(column.marked) > 1:
+            yield "remove all its limits", replace(column, marked=())
+
+
+def _loosened(microdata: Microdata, old: QuasiIdentifier, new: QuasiIdentifier) -> int:
+    """Count the records whose limit the change makes coarser."""
+    position = [column.name for column in microdata.columns].index(old.name)
+    codes = microdata.profiles[:, microdata.index_order.index(position)]
+    counts = microdata.counts
+    if isinstance(old, FreeColumn) and isinstance(new, FreeColumn):
+        if old.width != new.width:
+            return int(counts[codes < len(old.intervals.scaled)].sum())
+        before, after = old.limit_keys, new.limit_keys
+        merged = {key for key in np.unique(after) if len(np.unique(before[after == key])) > 1}
+        return int(counts[np.isin(after[codes], list(merged))].sum())
+    return int(counts[old.limit_keys[codes] != new.limit_keys[codes]].sum())

@@ -1,0 +1,1 @@
+"""Facts about releases, and how they are shown: the domain computes, this package draws."""

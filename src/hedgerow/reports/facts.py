@@ -1,0 +1,82 @@
+"""Facts about a release, as plain data: everything a report says comes from here.
+
+Facts hold no times and no paths, so the same data, plan and seed give the same bytes; and no values of records.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hedgerow import measures
+from hedgerow.clustering.cells import Cells
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.recoding import Recoding
+from hedgerow.version import __version__
+
+
+def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, recoding: Recoding) -> dict[str, Any]:
+    """Collect the facts of a release; its groups must be those that a reader can tell apart."""
+    sizes, k = recoding.sizes, plan.privacy.k
+    withheld = microdata.records - recoding.released
+    losses = measures.loss_by_attribute(microdata, recoding)
+    breaks = recoding.breaks_by_column(microdata)
+    average = measures.normalized_average_group_size(sizes, withheld, k)
+    facts: dict[str, Any] = {
+        "version": __version__,
+        "plan": plan.digest(),
+        "seed": plan.seed,
+        "method": plan.method.name,
+        "k": k,
+        "records": microdata.records,
+        "released": recoding.released,
+        "withheld": withheld,
+        "withheld_because": {
+            "small_cell": withheld - len(microdata.unknown),
+            "no_leaf": len(microdata.unknown),
+        },
+        "withheld_is_least": cells.proven,
+        "cells": len(cells.people),
+        "cells_withheld": int(cells.withheld(k).sum()),
+        "groups": recoding.groups,
+        "smallest_group": int(sizes.min(initial=microdata.records)),
+        "largest_group": int(sizes.max(initial=0)),
+        "group_sizes": _histogram(sizes),
+        "limits": "kept" if plan.keeps_limits else "ignored",
+        "limits_broken": sum(breaks.values()),
+        "limits_broken_by_attribute": breaks,
+        "loss": _number(sum(losses.values(), Fraction(0))),
+        "loss_by_attribute": {name: _number(loss) for name, loss in losses.items()},
+        "ntil": _number(measures.ntil(microdata, recoding)),
+        "ncp": _number(measures.mean_ncp(microdata, recoding)),
+        "discernibility": measures.discernibility(sizes, withheld),
+        "normalized_average_group_size": None if average is None else _number(average),
+        "exact_end_points": measures.exact_end_points(microdata, recoding),
+        "columns_released": list(plan.released_columns),
+        "columns_not_released": sorted(table.not_released),
+    }
+    if microdata.person_of is not None:
+        in_group = recoding.group_of >= 0
+        pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)
+        facts["persons"] = microdata.people()
+        facts["smallest_group_persons"] = int(np.bincount(pairs[0]).min(initial=microdata.people()))
+    return facts
+
+
+def facts_to_json(facts: dict[str, Any]) -> str:
+    """Write facts as JSON text that is the same for the same facts."""
+    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _number(exact: Fraction) -> float:
+    return round(float(exact), 12)
+
+
+def _histogram(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
+    """Number of groups by size."""
+    values, counts = np.unique(sizes, return_counts=True)
+    return {str(size): int(count) for size, count in zip(values, counts, strict=True)}

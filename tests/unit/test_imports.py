@@ -1,0 +1,33 @@
+"""What an import costs, and what the package shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import hedgerow as hr
+
+HEAVY = ("numba", "duckdb", "pyarrow", "pandas", "polars", "adbc_driver_manager", "pyspark", "nicegui", "matplotlib")
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"import sys\n{statement}\nprint(' '.join(m for m in {HEAVY} if m in sys.modules))"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_loads_no_numba_driver_or_ui() -> None:
+    assert modules_after("import hedgerow") == set()
+
+
+def test_plans_load_no_numba_driver_or_ui() -> None:
+    assert modules_after("import hedgerow; hedgerow.Plan; hedgerow.Hierarchy") == set()
+
+
+def test_the_workflow_loads_numba_only_when_a_kernel_runs() -> None:
+    assert "numba" not in modules_after("from hedgerow import anonymize, explain, verify")
+
+
+def test_every_public_name_is_there() -> None:
+    for name in hr.__all__:
+        assert getattr(hr, name) is not None
+    assert dir(hr) == sorted(hr.__all__)
