@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-
 WITHHELD_BECAUSE = {"small_cell": "in cells of fewer than k", "no_leaf": "with a value that has no leaf"}
 
 
