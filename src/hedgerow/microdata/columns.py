@@ -172,7 +172,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
     present = [label for label in labels if label is not None]
     if attribute.free:
         return _encode_free(name, attribute, labels, indices, present)
-    built = _build(name, attribute, present)
+    built = build_hierarchy(attribute, present)
     hierarchy, leaf_of = built.hierarchy, dict(built.leaf_of)
     unplaced: tuple[str, ...] = built.unplaced
     if unplaced and attribute.unknown == "own-leaf-under-root":
@@ -188,8 +188,9 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
         [code_of[MISSING] if label is None else code_of.get(leaf_of.get(label, ""), 0) for label in labels], np.int64
     )
     codes = _small(lookup[indices], len(hierarchy.leaf_nodes))
-    marked = _marked(name, attribute.limit, hierarchy)
-    return Encoded(TreeColumn(name, hierarchy, marked, attribute.weight, _spec(attribute, present)), codes, unknown)
+    marked = _marked(attribute.limit, hierarchy)
+    weight = 1 if attribute.weight is None else attribute.weight
+    return Encoded(TreeColumn(name, hierarchy, marked, weight, _spec(attribute, present)), codes, unknown)
 
 
 def _encode_free(
@@ -201,7 +202,8 @@ def _encode_free(
     intervals = Intervals.over(numbers, attribute.snap, name)
     has_missing = any(label is None for label in labels)
     limit = attribute.limit or Limit(cuts=())
-    column = FreeColumn(name, intervals, tuple(limit.cuts or ()), limit.width, has_missing, attribute.weight)
+    weight = 1 if attribute.weight is None else attribute.weight
+    column = FreeColumn(name, intervals, tuple(limit.cuts or ()), limit.width, has_missing, weight)
     lookup = np.zeros(len(labels), np.int64)
     is_number = np.array([label is not None and label not in not_numbers for label in labels], bool)
     lookup[is_number] = intervals.codes(numbers)
@@ -209,7 +211,8 @@ def _encode_free(
     return Encoded(column, _small(lookup[indices], column.domain_size), unknown)
 
 
-def _build(name: str, attribute: Attribute, present: list[str]) -> builders.Built:
+def build_hierarchy(attribute: Attribute, present: list[str]) -> builders.Built:
+    """Build the tree of a column over the labels that occur in it."""
     spec = attribute.hierarchy
     if spec is None:
         return builders.flat(sorted(present))
@@ -230,7 +233,7 @@ def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
     return spec
 
 
-def _marked(name: str, limit: Limit | None, hierarchy: Hierarchy) -> tuple[int, ...]:
+def _marked(limit: Limit | None, hierarchy: Hierarchy) -> tuple[int, ...]:
     if limit is None:
         return ()
     if limit.level is not None:

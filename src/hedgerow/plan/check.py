@@ -18,6 +18,7 @@ from hedgerow.hierarchy.limits import nodes_by_name
 from hedgerow.hierarchy.numbers import parse_half_open, parse_number
 from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.plan.model import (
+    EVERY,
     Attribute,
     DataFormat,
     HierarchySpec,
@@ -37,10 +38,14 @@ RULE_CHECKS: dict[str, Callable[[Any], None]] = {
     "prefix": builders.check_prefixes,
     "dates": builders.check_dates,
 }
+PARTS_BY_ROLE: dict[str, set[str]] = {
+    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight"},
+    "sensitive": {"hierarchy", "weight", "level"},
+    "identifier": set(),
+    "other": set(),
+}
 LATER = {
     (): ("rules", "weights", "republish", "missing"),
-    ("privacy",): ("p", "l", "t", "alpha"),
-    ("method",): ("objective",),
 }
 
 
@@ -154,11 +159,11 @@ def _in_file(loc: tuple[Any, ...], places: Places) -> tuple[Any, ...]:
         spelled = (*loc[:2], "limits")
         if spelled in places.marks:
             return (*spelled, *(part for part in loc[3:] if part != "nodes"))
-    return tuple(part for part in loc if part != "nodes")
+    return tuple(part for part in loc if part not in ("nodes", EVERY))
 
 
 def _dotted(loc: tuple[Any, ...]) -> str:
-    return ".".join(str(part) for part in loc) or "plan"
+    return ".".join(str(part) for part in loc if part != EVERY) or "plan"
 
 
 def _shown(value: Any) -> str:
@@ -192,27 +197,21 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
                 problems.append(Problem(problem.code, message, place, problem.hint))
             return None
 
-    if attribute.role != "quasi-identifier":
-        for part in ("hierarchy", "intervals", "limit", "snap"):
-            if getattr(attribute, part) is not None and not (part == "hierarchy" and attribute.role == "sensitive"):
-                report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.",
-                       "only quasi-identifiers are coarsened", part)  # fmt: skip
-        return attribute, problems
+    if attribute.weight is not None and attribute.weight <= 0:
+        report("wrong-value", f"Column {name!r}: 'weight' must be above 0.", "leave it out for the default", "weight")
+    may_have = PARTS_BY_ROLE[attribute.role]
+    for part in PARTS_BY_ROLE["quasi-identifier"] | PARTS_BY_ROLE["sensitive"]:
+        if getattr(attribute, part) is not None and part not in may_have:
+            hint = "only quasi-identifiers are coarsened" if attribute.role != "quasi-identifier" else "use 'limit'"
+            report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.", hint, part)
     if attribute.hierarchy is not None and attribute.free:
-        report(
-            "conflict", f"Column {name!r} has both a hierarchy and free intervals.", "keep one of the two", "intervals"
-        )
+        message = f"Column {name!r} has both a hierarchy and free intervals."
+        report("conflict", message, "keep one of the two", "intervals")
     if attribute.snap is not None and (not attribute.free or attribute.snap <= 0):
         report("conflict", f"Column {name!r}: 'snap' must be above 0 and goes with 'intervals: free'.", "", "snap")
-    if attribute.weight <= 0:
-        report("wrong-value", f"Column {name!r}: 'weight' must be above 0.", "leave it out for 1", "weight")
     if attribute.free and attribute.unknown == "own-leaf-under-root":
-        report(
-            "conflict",
-            f"Column {name!r}: free intervals have no root to hang a leaf under.",
-            "use error or withhold",
-            "unknown",
-        )
+        message = f"Column {name!r}: free intervals have no root to hang a leaf under."
+        report("conflict", message, "use error or withhold", "unknown")
     spec, tree = attribute.hierarchy, None
     if spec is not None:
         if spec.kind == "file":
@@ -224,8 +223,15 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
         else:
             check = RULE_CHECKS[spec.kind]
             attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
-    if attribute.limit is not None and not problems:
-        _check_limit(name, attribute, tree, attempt, report)
+    if not problems:
+        if attribute.limit is not None:
+            _check_limit(name, attribute, tree, attempt, report)
+        if attribute.level is not None:
+            height = _height(spec, tree)
+            if height is not None and (attribute.level > height or spec is None):
+                message = f"Column {name!r}: 'level' must be one of its hierarchy. Got {attribute.level} instead."
+                hint = f"use a level from 0 to {height}" if spec is not None else "give the column a hierarchy"
+                report("limit-level", message, hint, "level")
     return attribute, problems
 
 
@@ -308,10 +314,55 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
         problems.append(
             Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
         )
+    problems += _check_demands(model, places) + _check_method(model, places)
     for part in ("key", "person"):
         column = getattr(model, part)
         role = model.attributes[column].role if column in model.attributes else "identifier"
         if column is not None and role != "identifier":
             message = f"Column {column!r} is the plan's {part!r}, so it must be an identifier. Got {role!r} instead."
             problems.append(Problem("conflict", message, places.of(("attributes", column)), "keys are never released"))
+    return problems
+
+
+def _check_demands(model: PlanModel, places: Places) -> list[Problem]:
+    """Find demands on columns that are not sensitive, and demands that contradict k or the hierarchy."""
+    problems = []
+    sensitive = model.columns("sensitive")
+    for name in ("p", "l", "t", "alpha"):
+        place = places.of(("privacy", name))
+        asked = getattr(model.privacy, name) or {}
+        if asked and not sensitive:
+            message = f"'privacy.{name}' asks about sensitive columns, but none is sensitive."
+            problems.append(Problem("conflict", message, place, "give some column the role sensitive"))
+            continue
+        for column in asked:
+            if column != EVERY and column not in sensitive:
+                message = f"'privacy.{name}' names {column!r}, which is not a sensitive column."
+                problems.append(Problem("conflict", message, place, did_you_mean(column, sensitive)))
+    for column in sensitive:
+        demands = model.privacy.demands(column)
+        for name, count in (("p", demands.get("p")), ("l", getattr(demands.get("l"), "distinct", None))):
+            if count is not None and count > model.privacy.k:
+                message = f"'privacy.{name}' asks for {count} different values in groups of k = {model.privacy.k}."
+                problems.append(
+                    Problem("conflict", message, places.of(("privacy", name)), "let k be at least as large")
+                )
+        closeness = demands.get("t")
+        if closeness and closeness.distance == "hierarchical" and model.attributes[column].hierarchy is None:
+            message = f"'privacy.t' asks for a hierarchical distance, but column {column!r} has no hierarchy."
+            problems.append(Problem("conflict", message, places.of(("privacy", "t")), "give it one, or use 'equal'"))
+    return list(dict.fromkeys(problems))
+
+
+def _check_method(model: PlanModel, places: Places) -> list[Problem]:
+    problems = []
+    if model.method.name == "lattice":
+        for column in model.quasi_identifiers:
+            if model.attributes[column].free:
+                message = f"Column {column!r} has free intervals, but the lattice needs levels."
+                hint = "give it a hierarchy such as bands, or use method: cluster"
+                problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
+    elif model.method.limits == "whole-levels":
+        message = "'method.limits: whole-levels' goes with the lattice only."
+        problems.append(Problem("conflict", message, places.of(("method", "limits")), "use keep"))
     return problems

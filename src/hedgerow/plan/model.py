@@ -35,6 +35,14 @@ def _label(value: Any) -> str:
     raise PydanticCustomError("label", "must be a label")
 
 
+def _share(value: Any) -> int | Decimal:
+    number = _number(value)
+    if not 0 <= number <= 1:
+        raise PydanticCustomError("number", "must be a number from 0 to 1")
+    return number
+
+
+Share = Annotated[Any, BeforeValidator(_share), WithJsonSchema({"type": ["number", "string"]})]
 Number = Annotated[Any, BeforeValidator(_number), WithJsonSchema({"type": ["number", "string"]})]
 Label = Annotated[str, BeforeValidator(_label), WithJsonSchema({"type": ["string", "number"]})]
 
@@ -179,8 +187,15 @@ class Attribute(Frozen):
         default=None, description="with free intervals: grid that published ends are moved out to"
     )
     limit: Limit | None = None
-    weight: Number = Field(default=1, description="how much the loss of this column counts, 1 by default")
+    weight: Number | None = Field(
+        default=None,
+        description="quasi-identifier: how much its loss counts, 1 by default; sensitive: how much its diversity counts, "
+        "by default the less the more values it has",
+    )
     unknown: Unknown = Field(default="error", description="what happens to a value that has no leaf")
+    level: int | None = Field(
+        default=None, ge=0, description="sensitive: level of its hierarchy at which values count as different"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -201,10 +216,98 @@ class Attribute(Frozen):
         return self.intervals == "free"
 
 
+class LDiversity(Frozen):
+    """How diverse the values of a sensitive column must be in every group; exactly one form."""
+
+    distinct: int | None = Field(default=None, ge=1, description="at least so many different values")
+    entropy: Number | None = Field(default=None, description="entropy of the values at least log of this")
+    recursive: tuple[Number, int] | None = Field(
+        default=None, description="[c, l]: most frequent < c × rest from the l-th"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | LDiversity) else {"distinct": value}
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> LDiversity:
+        given = [form for form in ("distinct", "entropy", "recursive") if getattr(self, form) is not None]
+        if len(given) != 1:
+            raise PydanticCustomError("one_kind", "must have exactly one of distinct, entropy, recursive")
+        if self.entropy is not None and self.entropy < 1:
+            raise PydanticCustomError("one_kind", "must have an entropy of 1 or more")
+        if self.recursive is not None and (self.recursive[0] <= 0 or self.recursive[1] < 1):
+            raise PydanticCustomError("one_kind", "must have recursive: [c, l] with c above 0 and l of 1 or more")
+        return self
+
+
+class Closeness(Frozen):
+    """How far the values of a group may be from those of the whole table."""
+
+    at_most: Share
+    distance: Literal["equal", "ordered", "hierarchical"] | None = Field(
+        default=None, description="between two values; hierarchical if the column has a hierarchy, else equal"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Closeness) else {"at_most": value}
+
+
+EVERY = "*"
+
+
+def _by_column(value: Any) -> Any:
+    """Widen a demand on every sensitive column to a demand by column."""
+    forms = {"distinct", "entropy", "recursive", "at_most", "distance"}
+    if value is None or (isinstance(value, Mapping) and not forms & set(value)):
+        return value
+    return {EVERY: value}
+
+
+def _at_least_1(value: Any) -> int:
+    number = _number(value)
+    if not isinstance(number, int) or number < 1:
+        raise PydanticCustomError("number", "must be a whole number of 1 or more")
+    return number
+
+
+Count = Annotated[int, BeforeValidator(_at_least_1), WithJsonSchema({"type": ["integer", "string"]})]
+
+
 class Privacy(Frozen):
-    """What must hold of every group."""
+    """What must hold of every group: k, and demands on sensitive columns, each for all of them or by column."""
 
     k: int = Field(description="every person is one of at least k; 2 or more")
+    p: Annotated[dict[str, Count], BeforeValidator(_by_column)] | None = Field(
+        default=None, description="at least p different values of every sensitive column"
+    )
+    l: Annotated[dict[str, LDiversity], BeforeValidator(_by_column)] | None = Field(  # noqa: E741 - the papers' name
+        default=None, description="l-diversity: {distinct: n}, {entropy: n} or {recursive: [c, l]}"
+    )
+    t: Annotated[dict[str, Closeness], BeforeValidator(_by_column)] | None = Field(
+        default=None, description="t-closeness: greatest distance of a group's values from the whole table's"
+    )
+    alpha: Annotated[dict[str, Share], BeforeValidator(_by_column)] | None = Field(
+        default=None, description="greatest share of one value in a group"
+    )
+
+    def demands(self, column: str) -> dict[str, Any]:
+        """Return what is asked of one sensitive column, by the name of the model."""
+        found = {}
+        for name in ("p", "l", "t", "alpha"):
+            asked = getattr(self, name) or {}
+            if column in asked or EVERY in asked:
+                found[name] = asked.get(column, asked.get(EVERY))
+        return found
+
+    @property
+    def named_columns(self) -> tuple[str, ...]:
+        """Columns that some demand names."""
+        asked = (getattr(self, name) or {} for name in ("p", "l", "t", "alpha"))
+        return tuple(dict.fromkeys(column for demand in asked for column in demand if column != EVERY))
 
 
 class Withhold(Frozen):
@@ -243,9 +346,18 @@ class Withhold(Frozen):
 class Method(Frozen):
     """How the release is made."""
 
-    name: Literal["cluster"] = "cluster"
-    limits: Literal["keep", "ignore"] = Field(
-        default="keep", description="ignore: cluster as if there were no limits, and count"
+    name: Literal["cluster", "lattice"] = "cluster"
+    limits: Literal["keep", "whole-levels", "ignore"] = Field(
+        default="keep",
+        description="keep: every value stops at its own limit; whole-levels (lattice): a level that takes some value "
+        "beyond its limit is not used at all; ignore: as if there were no limits, and count",
+    )
+    objective: Literal["loss", "ncp", "granularity", "discernibility", "group-size"] = Field(
+        default="loss", description="lattice: what the best node has least of"
+    )
+    join: Literal["increase", "loss"] = Field(
+        default="increase",
+        description="cluster: a record left over joins the group whose loss grows least, or is least",
     )
 
     @model_validator(mode="before")
@@ -283,7 +395,7 @@ class PlanModel(Frozen):
     @property
     def keeps_limits(self) -> bool:
         """Tell whether the release promises to keep the limits."""
-        return self.method.limits == "keep"
+        return self.method.limits != "ignore"
 
 
 def spec_of(hierarchy: Hierarchy) -> HierarchySpec:

@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from hedgerow.plan.model import EVERY
+
 
 class _Writer(yaml.SafeDumper):
     """Dumps plain data; text that YAML would read as something else is quoted."""
@@ -41,9 +43,20 @@ def _tidy(raw: dict[str, Any]) -> dict[str, Any]:
     """Use the short forms of the grammar where they say the same."""
     tidy = dict(raw)
     tidy["attributes"] = {name: _tidy_attribute(part) for name, part in raw["attributes"].items()}
+    tidy["privacy"] = {name: _tidy_demand(asked) for name, asked in raw["privacy"].items()}
     if set(tidy.get("method", ())) == {"name"}:
         tidy["method"] = tidy["method"]["name"]
     return tidy
+
+
+def _tidy_demand(asked: Any) -> Any:
+    if isinstance(asked, dict):
+        short = {
+            column: (form["at_most"] if isinstance(form, dict) and set(form) == {"at_most"} else form)
+            for column, form in asked.items()
+        }
+        return short[EVERY] if set(short) == {EVERY} else short
+    return asked
 
 
 def _tidy_attribute(part: dict[str, Any]) -> Any:
