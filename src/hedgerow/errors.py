@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "not-a-release": "a folder is not a release that Hedgerow wrote",
     # no solution
     "too-few-records": "the table has fewer records than k",
+    "too-few-values": "a sensitive column has fewer different values than p",
     "all-withheld": "the limits would withhold every record",
     "withhold-budget": "more records must be withheld than the plan allows",
     # broken promise

@@ -18,6 +18,7 @@ from hedgerow.hierarchy.numbers import number_label
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
 from hedgerow.microdata.columns import without_limit
 from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement, max_groups, max_p
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,24 @@ class Lift:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """The two necessary conditions for p different values in every group (PS, Theorems 1–2).
+
+    Attributes
+    ----------
+    max_p
+        No release can have more different values in every group than this.
+    max_groups
+        No release with p different values in every group has more groups than this.
+    """
+
+    p: int
+    columns: tuple[str, ...]
+    max_p: int
+    max_groups: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What can be said before any run.
 
@@ -81,6 +100,7 @@ class Explanation:
     proven: bool
     causes: tuple[Cause, ...]
     lifts: tuple[Lift, ...]
+    conditions: tuple[Condition, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -106,37 +126,50 @@ class Explanation:
 
 def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
     """Compute what the limits of a plan cost on microdata."""
-    k = plan.privacy.k
-    cells = find_cells(microdata, k)
-    withheld = cells.records_withheld(k)
+    requirement = Requirement.of_plan(plan, microdata)
+    cells = find_cells(microdata, requirement)
+    withheld = cells.withheld
     limited = [column for column in microdata.columns if _is_limited(column)]
     bare = tuple(without_limit(column) for column in microdata.columns)
     causes = []
     for column in limited:
-        lifted = _withheld(microdata, _swap(microdata.columns, without_limit(column)), k)
-        alone = _withheld(microdata, _swap(bare, column), k)
+        lifted = _withheld(microdata, _swap(microdata.columns, without_limit(column)), requirement)
+        alone = _withheld(microdata, _swap(bare, column), requirement)
         limit = plan.attributes[column.name].limit
         causes.append(Cause(column.name, limit.describe() if limit else "", withheld - lifted, alone))
     lifts = []
     if withheld:
         for column in limited:
             for change, changed in _single_lifts(column, plan):
-                saves = withheld - _withheld(microdata, _swap(microdata.columns, changed), k)
+                saves = withheld - _withheld(microdata, _swap(microdata.columns, changed), requirement)
                 if saves > 0:
                     lifts.append(Lift(column.name, change, saves, _loosened(microdata, column, changed)))
     return Explanation(
         records=microdata.records,
         people=microdata.people(),
-        k=k,
+        k=requirement.k,
         profiles=len(microdata.profiles),
         cells=len(cells.people),
-        cells_withheld=int(cells.withheld(k).sum()),
+        cells_withheld=int(cells.failing.sum()),
         withheld=withheld + len(microdata.unknown),
         withheld_unknown=len(microdata.unknown),
         proven=cells.proven,
         causes=tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute))),
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),
+        conditions=conditions(microdata, requirement),
     )
+
+
+def conditions(microdata: Microdata, requirement: Requirement) -> tuple[Condition, ...]:
+    """Work out, for every p that is asked, what the table allows at most."""
+    wanted = requirement.distinct_wanted(len(microdata.sensitive)).tolist()
+    found = []
+    for p in sorted({p for p in wanted if p > 1}):
+        columns = [column for column, asked in zip(microdata.sensitive, wanted, strict=True) if asked >= p]
+        counts = [column.counts for column in columns]
+        names = tuple(column.name for column in columns)
+        found.append(Condition(p, names, max_p(counts), max_groups(counts, microdata.records, p)))
+    return tuple(found)
 
 
 def _is_limited(column: QuasiIdentifier) -> bool:
@@ -149,8 +182,8 @@ def _swap(columns: tuple[QuasiIdentifier, ...], new: QuasiIdentifier) -> tuple[Q
     return tuple(new if column.name == new.name else column for column in columns)
 
 
-def _withheld(microdata: Microdata, columns: tuple[QuasiIdentifier, ...], k: int) -> int:
-    return find_cells(microdata.with_columns(columns), k).records_withheld(k)
+def _withheld(microdata: Microdata, columns: tuple[QuasiIdentifier, ...], requirement: Requirement) -> int:
+    return find_cells(microdata.with_columns(columns), requirement).withheld
 
 
 def _single_lifts(column: QuasiIdentifier, plan: Plan) -> Iterator[tuple[str, QuasiIdentifier]]:

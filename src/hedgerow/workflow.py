@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from hedgerow.clustering import ConstrainedKMember, KMember, find_cells
+from hedgerow.clustering import ConstrainedKMember, DiverseClustering, find_cells
 from hedgerow.engines import local
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
 from hedgerow.errors import BrokenPromise, DataError, NoSolution, Problem
-from hedgerow.explanation import Explanation, explain_limits
+from hedgerow.explanation import Explanation, conditions, explain_limits
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json, release_facts
 from hedgerow.verification import Verification, verify_release
@@ -184,13 +185,20 @@ def _cluster(
     microdata: Microdata, plan: Plan, threads: int | None, progress: Callable[[int, int], None]
 ) -> tuple[Any, Any]:
     """Find cells, refuse what cannot be done, and cluster."""
-    k = plan.privacy.k
+    requirement = Requirement.of_plan(plan, microdata)
+    k = requirement.k
     if microdata.people() < k:
         what = "records" if microdata.person_of is None else "persons"
         message = f"k is {k}, but the table has only {microdata.people():,} {what} that can be released."
         raise NoSolution(Problem("too-few-records", message, hint="lower k, or add records"))
-    cells = find_cells(microdata, k, ignore_limits=not plan.keeps_limits)
-    withheld = cells.records_withheld(k)
+    for condition in conditions(microdata, requirement):
+        if condition.p > condition.max_p:
+            message = (
+                f"p is {condition.p}, but {_listed(condition.columns)} has only {condition.max_p} different values."
+            )
+            raise NoSolution(Problem("too-few-values", message, hint=f"ask for p = {condition.max_p} or less"))
+    cells = find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
+    withheld = cells.withheld
     allowed = None if plan.withhold is None else plan.withhold.records(microdata.records)
     if withheld == len(microdata.record_of):
         raise NoSolution(
@@ -203,11 +211,16 @@ def _cluster(
         )
         raise NoSolution(_blocking(microdata, plan, "withhold-budget", message))
     workers = threads or os.cpu_count() or 1
-    if plan.keeps_limits:
-        recoding = ConstrainedKMember(k, plan.seed, workers)(microdata, progress, cells)
+    if requirement.models:
+        algorithm: Any = DiverseClustering(requirement, plan.seed, workers, plan.method.join)
     else:
-        recoding = KMember(k, plan.seed, workers)(microdata, progress)
+        algorithm = ConstrainedKMember(k, plan.seed, workers)
+    recoding = algorithm(microdata, progress, cells)
     return recoding.in_published_order(microdata), cells
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
 
 
 def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Problem:

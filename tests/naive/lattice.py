@@ -1,6 +1,6 @@
 """Full-domain generalization by looking at every node of the lattice (PS, SPEC 5).
 
-A node has one level per attribute; level ℓ shows the ancestor ℓ steps above a leaf, stopping at the root.
+A node has one level per attribute; level i shows the ancestor i steps above a leaf, stopping at the root.
 Records of groups that fail are withheld; a node is feasible if they are at most ``budget``, so with a budget
 of all records every node is, even one that releases nothing.
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import floor, log
 from typing import ClassVar
 
@@ -119,7 +120,7 @@ class Recursive(Model):
 
 @dataclass(frozen=True)
 class Alpha(Model):
-    """(α, k): no value has more than a share α; nothing to say about a group without values."""
+    """(alpha, k)-anonymity: no value has more than a share alpha; nothing to say about a group without values."""
 
     alpha: float
 
@@ -203,7 +204,7 @@ def children_of(tree: Tree) -> dict[Node, list[Node]]:
     found: dict[Node, dict[Node, None]] = {}
     for leaf in tree.leaves:
         path = tree.paths[leaf]
-        for child, parent in zip(path, path[1:], strict=False):
+        for child, parent in pairwise(path):
             found.setdefault(parent, {})[child] = None
     return {parent: list(family) for parent, family in found.items()}
 

@@ -58,6 +58,7 @@ def cluster_cells(
         who = person[unit_start[first] : unit_start[last]] if persons > 0 else person
         out = group_of[unit_start[first] : unit_start[last]]
         forest, roots = plant(here, np.diff(starts), np.zeros(last - first, np.int64), np.arange(last - first))
+        units = (starts[:-1], starts[1:])
         live = np.ones(records, np.int64)
         people = (who, stamp, live, np.arange(1, records + 1))
         remaining = records
@@ -80,7 +81,7 @@ def cluster_cells(
                         lo[j] = hi[j] = point[j] = here[r, j]
                 else:
                     _, r = cheapest(
-                        forest, roots[0], roots[1], lo, hi, base, prices, starts, people, group, desk,
+                        forest, roots[0], roots[1], lo, hi, base, prices, units, people, group, desk,
                         np.int64(FAR), np.int64(FAR),
                     )  # fmt: skip
                     for j in range(q):

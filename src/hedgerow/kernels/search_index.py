@@ -214,12 +214,14 @@ def newcomer(first, last, people, mark):
 
 
 @nb.njit(nogil=True)
-def cheapest(forest, top, bottom, lo, hi, base, prices, unit_start, people, mark, desk, best, best_leaf):
+def cheapest(forest, top, bottom, lo, hi, base, prices, units, people, mark, desk, best, best_leaf):
     """Leaf of least rise in the box's cost, under the top nodes ``top … bottom − 1``; ties to the first.
 
-    ``base`` is the box's cost by attribute, ``best`` and ``best_leaf`` what is known already. Returns both, improved
-    or not; a leaf is taken only if one of its units is of a person without the mark.
+    ``base`` is the box's cost by attribute, ``units`` where each leaf's units begin and end, ``best`` and
+    ``best_leaf`` (its rank) what is known already. Returns both, improved or not; a leaf is taken only if one of its
+    units is of a person without the mark.
     """
+    unit_first, unit_last = units
     level_start, value, child, _, alive, leaf, rightward, leftward = forest
     at, upto, low, high, begin, end, partial = desk
     q = level_start.size - 1
@@ -255,7 +257,7 @@ def cheapest(forest, top, bottom, lo, hi, base, prices, unit_start, people, mark
         a, b = child[node], child[node + 1]
     if total < best or (total == best and leaf[node] < best_leaf):
         r = node - last_level
-        if newcomer(unit_start[r], unit_start[r + 1], people, mark) >= 0:
+        if newcomer(unit_first[r], unit_last[r], people, mark) >= 0:
             best, best_leaf = total, leaf[node]
     j = 0
     begin[0], end[0], partial[0] = top, bottom, 0
@@ -304,7 +306,7 @@ def cheapest(forest, top, bottom, lo, hi, base, prices, unit_start, people, mark
         at[j] = right_of(i + 1, end[j], alive, rightward)
         if j == q - 1:
             r = i - last_level
-            if newcomer(unit_start[r], unit_start[r + 1], people, mark) >= 0:
+            if newcomer(unit_first[r], unit_last[r], people, mark) >= 0:
                 best, best_leaf = reached, leaf[i]
             continue
         j += 1

@@ -8,7 +8,7 @@ order, and ties go to the first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.columns import QuasiIdentifier, TreeColumn, encode
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table
+from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.plan import Plan
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class Microdata:
         Person number of every unit, or None if every record is a person of its own.
     unknown
         Record numbers that must be withheld because a value has no leaf.
+    sensitive
+        The sensitive columns, in the plan's order.
+    sensitive_of
+        Value code of every unit (rows) in every sensitive column (columns); −1 is missing.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -57,6 +62,8 @@ class Microdata:
     record_of: IntArray
     person_of: IntArray | None
     unknown: IntArray
+    sensitive: tuple[SensitiveColumn, ...] = ()
+    sensitive_of: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @property
     def records(self) -> int:
@@ -99,6 +106,10 @@ def encode_table(table: Table, plan: Plan) -> Microdata:
     for part in encoded:
         if part.unknown is not None:
             unknown |= part.unknown
+    sensitive = []
+    for name in plan.columns("sensitive"):
+        sensitive.append(encode_sensitive(name, plan.attributes[name], table.columns[name]))
+        unknown[sensitive[-1][2]] = True
     index_order = _index_order(columns, [part.codes for part in encoded])
     codes = [encoded[position].codes for position in index_order]
     sizes = [columns[position].domain_size for position in index_order]
@@ -121,6 +132,10 @@ def encode_table(table: Table, plan: Plan) -> Microdata:
         record_of,
         None if person is None else person[0][record_of],
         np.flatnonzero(unknown),
+        tuple(column for column, _, _ in sensitive),
+        np.stack([values[record_of] for _, values, _ in sensitive], axis=1)
+        if sensitive
+        else np.zeros((len(record_of), 0), np.int64),
     )
 
 

@@ -189,8 +189,8 @@ class Attribute(Frozen):
     limit: Limit | None = None
     weight: Number | None = Field(
         default=None,
-        description="quasi-identifier: how much its loss counts, 1 by default; sensitive: how much its diversity counts, "
-        "by default the less the more values it has",
+        description="quasi-identifier: how much its loss counts, 1 by default; sensitive: how much its diversity "
+        "counts, by default the less the more values it has",
     )
     unknown: Unknown = Field(default="error", description="what happens to a value that has no leaf")
     level: int | None = Field(
@@ -257,6 +257,7 @@ class Closeness(Frozen):
 
 
 EVERY = "*"
+ONE_VALUE = LDiversity(distinct=1)
 
 
 def _by_column(value: Any) -> Any:
@@ -295,19 +296,15 @@ class Privacy(Frozen):
     )
 
     def demands(self, column: str) -> dict[str, Any]:
-        """Return what is asked of one sensitive column, by the name of the model."""
+        """Return what is asked of one sensitive column, by the name of the model; one value is no demand."""
         found = {}
         for name in ("p", "l", "t", "alpha"):
             asked = getattr(self, name) or {}
             if column in asked or EVERY in asked:
                 found[name] = asked.get(column, asked.get(EVERY))
-        return found
-
-    @property
-    def named_columns(self) -> tuple[str, ...]:
-        """Columns that some demand names."""
-        asked = (getattr(self, name) or {} for name in ("p", "l", "t", "alpha"))
-        return tuple(dict.fromkeys(column for demand in asked for column in demand if column != EVERY))
+        return {
+            name: demand for name, demand in found.items() if demand not in (1, ONE_VALUE) or name not in ("p", "l")
+        }
 
 
 class Withhold(Frozen):

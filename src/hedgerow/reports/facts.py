@@ -15,6 +15,7 @@ from hedgerow import measures
 from hedgerow.clustering.cells import Cells
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
+from hedgerow.privacy import attribute_disclosures
 from hedgerow.recoding import Recoding
 from hedgerow.version import __version__
 
@@ -36,12 +37,13 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, 
         "released": recoding.released,
         "withheld": withheld,
         "withheld_because": {
-            "small_cell": withheld - len(microdata.unknown),
+            "failing_cell": cells.withheld,
+            "fits_no_group": withheld - cells.withheld - len(microdata.unknown),
             "no_leaf": len(microdata.unknown),
         },
         "withheld_is_least": cells.proven,
         "cells": len(cells.people),
-        "cells_withheld": int(cells.withheld(k).sum()),
+        "cells_withheld": int(cells.failing.sum()),
         "groups": recoding.groups,
         "smallest_group": int(sizes.min(initial=microdata.records)),
         "largest_group": int(sizes.max(initial=0)),
@@ -56,6 +58,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, 
         "discernibility": measures.discernibility(sizes, withheld),
         "normalized_average_group_size": None if average is None else _number(average),
         "exact_end_points": measures.exact_end_points(microdata, recoding),
+        "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
         "columns_not_released": sorted(table.not_released),
     }

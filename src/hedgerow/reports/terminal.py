@@ -9,7 +9,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-WITHHELD_BECAUSE = {"small_cell": "in cells of fewer than k", "no_leaf": "with a value that has no leaf"}
+WITHHELD_BECAUSE = {
+    "failing_cell": "in cells that are too small or too uniform",
+    "fits_no_group": "that fit no group",
+    "no_leaf": "with a value that has no leaf",
+}
 
 
 def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
@@ -28,6 +32,10 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         )
     else:
         lines.add_row("limits", "none broken" if not facts["limits_broken"] else f"{facts['limits_broken']:,} broken")
+    disclosed = facts["attribute_disclosures"]
+    if disclosed["by_attribute"]:
+        text = f"{disclosed['count']:,} times a group shares one sensitive value"
+        lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
     exact = sum(facts["exact_end_points"].values())
     if exact:
         lines.add_row("end points", f"{exact:,} cells show the exact value of their record; 'snap' would blur them")
@@ -66,12 +74,20 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     lines.add_row("records", f"{found['records']:,} ({found['profiles']:,} different profiles)")
     if found["people"] != found["records"] - found["withheld_unknown"]:
         lines.add_row("persons", f"{found['people']:,}")
-    lines.add_row("cells", f"{found['cells']:,}; {found['cells_withheld']:,} have fewer than k = {found['k']}")
+    lines.add_row(
+        "cells", f"{found['cells']:,}; {found['cells_withheld']:,} are too small (k = {found['k']}) or too uniform"
+    )
     share = found["withheld"] / found["records"]
     least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"
     lines.add_row("must be withheld", f"{found['withheld']:,} records ({share:.2%}), {least}")
     if found["withheld_unknown"]:
         lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
+    for condition in found["conditions"]:
+        lines.add_row(
+            f"p = {condition['p']}",
+            f"the table allows up to {condition['max_p']:,} different values in every group, "
+            f"and with {condition['p']} at most {condition['max_groups']:,} groups",
+        )
     parts: list[RenderableType] = [lines]
     if found["causes"]:
         table = Table(

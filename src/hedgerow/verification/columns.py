@@ -72,6 +72,16 @@ class TreeColumn(Column):
     def _stray(self, value: Cell) -> Line:
         return self.ladder.marks.stray_line(value, self.ladder.root)
 
+    def at_level(self, value: Cell, level: int, within_limits: bool) -> set[Cell]:
+        """Return what a value may be published as at a level; within limits it stops at its own.
+
+        A missing or unknown value is a leaf directly under the root.
+        """
+        return {
+            line.labels[min(level, len(line.labels) - 1, line.limit if within_limits else level)]
+            for line in self.lines(value)
+        }
+
     def given(self, values: Collection[Cell]) -> TreeColumn:
         """Return the judge that knows which values the original has."""
         seen: dict[Cell, Risk] = {}

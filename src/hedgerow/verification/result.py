@@ -12,10 +12,17 @@ from hedgerow.errors import BrokenPromise, Problem
 MEANINGS: dict[str, str] = {
     "readable": "the data file is a table",
     "roles": "the release has exactly the columns that the plan releases",
-    "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind",
+    "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind; every "
+    "published sensitive value has a leaf in its",
     "k": "every group is at least k strong",
+    "p": "every group has at least p different values of a sensitive column",
+    "l": "the values of a sensitive column are l-diverse in every group",
+    "t": "the values of a sensitive column in every group are close to those of the whole table",
+    "alpha": "no value of a sensitive column has more than a share alpha of any group",
     "limits": "no value is published coarser than its limit",
+    "levels": "every column is published at one level of its hierarchy",
     "counts": "facts.json counts what is there",
+    "disclosures": "facts.json lists every group with only one value of a sensitive column",
     "truthful": "every published cell is true of the record behind it",
     "unchanged": "released sensitive and other values occur in the original at least as often",
 }

@@ -13,12 +13,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
 from hedgerow.errors import DataError, Problem
 from hedgerow.verification.numbers import exact, name_number, read_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+IntArray = npt.NDArray[np.int64]
 Kind = Literal["text", "number", "float", "float32", "truth", "date", "moment", "other"]
 BLOCK = 1 << 24
 
@@ -265,8 +269,6 @@ def read_as(kind: Kind) -> Callable[[str], str | None]:
             if kind == "float":
                 return _write(float(text))
             if kind == "float32":
-                import numpy as np
-
                 return _write(float(np.float32(float(text))))
             if kind == "truth":
                 return {"1": "true", "0": "false"}.get(text, text.lower())
@@ -291,6 +293,22 @@ def map_distinct(column: pa.ChunkedArray, change: Callable[[Any], str | None]) -
             labels = pa.array([None if v is None else change(v) for v in chunk.dictionary.to_pylist()], pa.string())
         chunks.append(labels.take(chunk.indices))
     return pa.chunked_array(chunks, pa.string())
+
+
+def distinct_cells(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
+    """Return the distinct cells of a text column and, row by row, which one it has; −1 is missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> distinct_cells(pa.chunked_array([["a", None], ["b", "a"]]))
+    (['a', 'b'], array([ 0, -1,  1,  0]))
+    """
+    encoded = column.dictionary_encode().unify_dictionaries()
+    if encoded.num_chunks == 0:
+        return [], np.zeros(0, np.int64)
+    parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) for chunk in encoded.chunks]
+    return encoded.chunk(0).dictionary.to_pylist(), np.concatenate(parts)
 
 
 def trim(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:

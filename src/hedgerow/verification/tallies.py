@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,17 @@ class Tallies:
         )[0]
         return Groups(found[0], found[1], found[2], None if persons is None else found[3])
 
+    def group_of(self, columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:
+        """Return the group of every row; groups are numbered from 0 in the order in which they first appear."""
+        by = ", ".join(f"c{i}" for i in range(len(columns)))
+        first = self._table(
+            f"SELECT row, min(row) OVER ({f'PARTITION BY {by}' if by else ''}) AS first FROM cells",
+            cells={f"c{i}": column for i, column in enumerate(columns)} | {"row": _numbers(rows)},
+        )
+        group_of = np.empty(rows, np.int64)
+        group_of[first.column("row").to_numpy() - 1] = np.unique(first.column("first").to_numpy(), return_inverse=True)[1]
+        return group_of
+
     def labels(self, column: pa.ChunkedArray) -> list[tuple[str | None, int, int]]:
         """Return every distinct cell with its count and the first row that has it."""
         return self._ask(
@@ -94,21 +110,23 @@ class Tallies:
         return int(found[0])
 
     def _ask(self, query: str, **tables: Mapping[str, Any]) -> list[Any]:
+        answer = self._table(query, **tables)
+        return list(zip(*(column.to_pylist() for column in answer.columns), strict=True))
+
+    def _table(self, query: str, **tables: Mapping[str, Any]) -> pa.Table:
         import pyarrow as pa
 
         for name, columns in tables.items():
             self.connection.register(name, pa.table(dict(columns)))
         try:
-            answer = self.connection.sql(query).to_arrow_table()
+            return self.connection.sql(query).to_arrow_table()
         finally:
             for name in tables:
                 self.connection.unregister(name)
-        return list(zip(*(column.to_pylist() for column in answer.columns), strict=True))
 
 
 def _numbers(rows: int) -> pa.Array:
     """Number rows from 1."""
-    import numpy as np
     import pyarrow as pa
 
     return pa.array(np.arange(1, rows + 1))

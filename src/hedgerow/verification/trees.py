@@ -95,7 +95,7 @@ class Tree(Ladder):
         >>> Tree.of({"US": {"Kansas": {"Wichita": {}}}}, Marks()).line_of["Wichita"].labels
         ('Wichita', 'Kansas', 'US')
         """
-        ways = list(_ways_up(nested))
+        ways = list(leaves_in_order(nested))
         at, level = marks, marks.level
         if level is not None:  # leaves may lie at different depths: a node marked for one of them limits all under it
             at = Marks(names=frozenset(labels[min(level, len(labels) - 1)] for labels in ways))
@@ -120,15 +120,20 @@ class Tree(Ladder):
         return self.under[label]
 
 
-def _ways_up(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def leaves_in_order(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Return the way up from every leaf, depth first, as given.
+
+    Examples
+    --------
+    >>> [way[0] for way in leaves_in_order({"US": {"Kansas": {"Wichita": {}}, "Ohio": {}, "Iowa": {"Ames": {}}}})]
+    ['Wichita', 'Ohio', 'Ames']
+    """
     waiting: list[tuple[Mapping[str, Any], tuple[str, ...]]] = [(nested, ())]
     while waiting:
         below, above = waiting.pop()
-        for name, deeper in below.items():
-            if deeper:
-                waiting.append((deeper, (name, *above)))
-            else:
-                yield name, *above
+        if not below:
+            yield above
+        waiting.extend((deeper, (name, *above)) for name, deeper in reversed(below.items()))
 
 
 @dataclass(frozen=True)

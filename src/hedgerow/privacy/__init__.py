@@ -1,0 +1,28 @@
+"""Models of attribute disclosure, one per file: what the values of a sensitive column must be like in every group."""
+
+from hedgerow.privacy.alpha_k import AlphaShare
+from hedgerow.privacy.conditions import cumulative_frequencies, max_groups, max_p
+from hedgerow.privacy.disclosure import attribute_disclosures
+from hedgerow.privacy.l_diversity import DistinctL, EntropyL, RecursiveCL
+from hedgerow.privacy.model import Model, holds_for
+from hedgerow.privacy.p_sensitive import PSensitive
+from hedgerow.privacy.requirement import Requirement
+from hedgerow.privacy.t_closeness import TCloseness
+from hedgerow.privacy.tally import Tally
+
+__all__ = [
+    "AlphaShare",
+    "DistinctL",
+    "EntropyL",
+    "Model",
+    "PSensitive",
+    "RecursiveCL",
+    "Requirement",
+    "TCloseness",
+    "Tally",
+    "attribute_disclosures",
+    "cumulative_frequencies",
+    "holds_for",
+    "max_groups",
+    "max_p",
+]

@@ -1,0 +1,25 @@
+"""Attribute disclosures: groups that share one sensitive value, so that it is known of every member (SPEC §5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hedgerow.microdata import Microdata
+from hedgerow.privacy.requirement import tally_of
+from hedgerow.privacy.tally import IntArray
+
+
+def attribute_disclosures(microdata: Microdata, group_of: IntArray, groups: int) -> dict[str, Any]:
+    """Count and list the pairs of a group and a sensitive column that has one value in it.
+
+    Groups are numbered from 0 in the order in which they stand in the release.
+    """
+    listed: list[tuple[int, str]] = []
+    by_attribute = {}
+    for position, column in enumerate(microdata.sensitive):
+        single = np.flatnonzero(tally_of(microdata, position, group_of, groups).distinct == 1)
+        by_attribute[column.name] = len(single)
+        listed += [(int(group), column.name) for group in single]
+    return {"count": len(listed), "by_attribute": by_attribute, "listed": sorted(listed)}

@@ -1,0 +1,38 @@
+"""p-sensitive k-anonymity: at least p different values of the sensitive column in every group (PS; SPEC §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.privacy.model import DISTINCT
+from hedgerow.privacy.tally import Tally
+
+
+@dataclass(frozen=True)
+class PSensitive:
+    """At least ``p`` different values; missing never counts.
+
+    Examples
+    --------
+    >>> PSensitive(p=2).holds(Tally.of_values(["flu", "cold"])).tolist()
+    [True]
+    """
+
+    p: int
+    survives_growth: ClassVar[bool] = True
+
+    def holds(self, tally: Tally) -> npt.NDArray[np.bool_]:
+        """Tell, for every group, whether it has p different values."""
+        met: npt.NDArray[np.bool_] = tally.distinct >= self.p
+        return met
+
+    def kernel_code(self) -> tuple[int, float, float, float]:
+        """Return the model as the kernels know it."""
+        return DISTINCT, float(self.p), 0.0, 1.0
+
+    def __str__(self) -> str:
+        return f"{self.p} different values"
