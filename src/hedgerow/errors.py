@@ -59,7 +59,9 @@ CODES: dict[str, str] = {
     # no solution
     "too-few-records": "the table has fewer records than k",
     "too-few-values": "a sensitive column has fewer different values than p",
+    "too-many-nodes": "the lattice is too large to be laid out",
     "all-withheld": "the limits would withhold every record",
+    "no-node": "no node of the lattice meets the plan",
     "withhold-budget": "more records must be withheld than the plan allows",
     # broken promise
     "broken-promise": "a release does not keep what its plan promises",

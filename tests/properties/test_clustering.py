@@ -51,7 +51,9 @@ def trees(draw: st.DrawFn, letter: str) -> tuple[dict[str, Any], list[str], list
 
 
 @st.composite
-def cases(draw: st.DrawFn, persons: bool = False, widths: bool = True, wide: bool = False) -> Case:
+def cases(
+    draw: st.DrawFn, persons: bool = False, widths: bool = True, wide: bool = False, only_trees: bool = False
+) -> Case:
     records = draw(st.integers(2, 30)) if not wide else draw(st.integers(60, 110))
     attributes: dict[str, Any] = {}
     rows: dict[str, list[Any]] = {}
@@ -59,7 +61,7 @@ def cases(draw: st.DrawFn, persons: bool = False, widths: bool = True, wide: boo
     for i in range(draw(st.integers(1, 4)) if not wide else 2):
         name = f"c{i}"
         weight = draw(st.sampled_from([1, 1, 2, "0.5"]))
-        if draw(st.booleans()):
+        if only_trees or draw(st.booleans()):
             tree, leaves, nodes = draw(trees(f"{name}n"))
             if wide:
                 tree, leaves = {"*": {f"g{g}": [f"v{g}.{v}" for v in range(30)] for g in range(4)}}, []

@@ -16,6 +16,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn, encode_table, read_table
 from hedgerow.microdata.columns import encode as encode_column
+from hedgerow.recoding import Recoding
 
 SECRET = "Xyzzy-Secret"
 
@@ -36,7 +37,10 @@ def encode(source: Any, asked: hr.Plan) -> Microdata:
 def labels(microdata: Microdata, column: int = 0) -> list[str | None]:
     """The encoded values by record, as they would be published alone."""
     codes = microdata.profiles[microdata.profile_of_unit, microdata.index_order.index(column)].astype(np.int64)
-    shown = microdata.columns[column].labels(codes, codes)
+    alone = Recoding.of_boxes(
+        microdata, np.arange(len(codes)), *([np.tile(codes[:, None], len(microdata.columns))] * 2)
+    )
+    shown = microdata.columns[column].labels(alone.shown(column))
     return [label for _, label in sorted(zip(microdata.record_of.tolist(), shown, strict=True))]
 
 

@@ -116,7 +116,7 @@ def recoding_of(microdata: Microdata, groups: list[list[int]]) -> Recoding:
         group_of[units] = number
         lo.append(codes[units].min(axis=0)[at])
         hi.append(codes[units].max(axis=0)[at])
-    return Recoding(group_of, np.array(lo), np.array(hi))
+    return Recoding.of_boxes(microdata, group_of, np.array(lo), np.array(hi))
 
 
 @pytest.mark.parametrize(

@@ -98,4 +98,4 @@ def as_recoding(microdata: Microdata, layout: Layout) -> Recoding:
     to_plan_order = np.argsort(microdata.index_order)
     lo = layout.lo[used][:, to_plan_order].astype(np.int64)
     hi = layout.hi[used][:, to_plan_order].astype(np.int64)
-    return Recoding(group_of, lo, hi)
+    return Recoding.of_boxes(microdata, group_of, lo, hi)

@@ -137,6 +137,11 @@ class Hierarchy:
         return np.array(last, np.int64)
 
     @property
+    def leaf_counts(self) -> IntArray:
+        """Number of leaves under every node; a leaf is under itself."""
+        return self.last_leaf - self.first_leaf + 1
+
+    @property
     def height(self) -> int:
         """Height of the whole tree."""
         return int(self.heights[0])
@@ -162,6 +167,11 @@ class Hierarchy:
         for node, name in enumerate(self.names):
             numbers.setdefault(name, node)  # in a chain of one label the uppermost stands for all: they mean the same
         return numbers
+
+    @cached_property
+    def node_of_label(self) -> IntArray:
+        """For every node, the uppermost one with its label: they mean the same."""
+        return np.array([self._node_of[name] for name in self.names], np.int64)
 
     # -- questions by code or node number --------------------------------------------------------------------------
 

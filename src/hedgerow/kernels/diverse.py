@@ -212,7 +212,15 @@ def cluster_cells(
             (0 if counting else group_start[cell + 1] - group_start[cell], histogram.size), np.int32
         )
         seed_class = local[seed % records]
+        left = np.zeros(histogram.size, np.int64)  # values of the remaining records
+        for unit in range(records):
+            for l in range(columns):  # noqa: E741
+                v = class_values[classes[local[unit]], l]
+                if v >= 0:
+                    left[value_start[l] + v] += 1
         while remaining > 0:
+            if counting and (remaining < k or _too_few(left, value_start, wanted)):
+                break  # no further group can be completed
             mark = group + 1
             # The first record of the next most diverse class, seen from the old seed.
             farthest = np.int64(-1)
@@ -255,6 +263,7 @@ def cluster_cells(
                     v = class_values[classes[c], l]
                     if v >= 0:
                         histogram[value_start[l] + v] += 1
+                        left[value_start[l] + v] -= 1
                 if counting:
                     lacking = _too_few(histogram, value_start, wanted)
                 else:

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier
+from hedgerow.microdata.columns import Shown
 from hedgerow.recoding import IntArray, Recoding
 
 
@@ -20,7 +21,7 @@ def loss_by_attribute(microdata: Microdata, recoding: Recoding) -> dict[str, Fra
     sizes = recoding.sizes
     losses = {}
     for position, column in enumerate(microdata.columns):
-        lost = share_lost(column, recoding.lo[:, position], recoding.hi[:, position], sizes)
+        lost = share_lost(column, recoding.shown(position), sizes)
         losses[column.name] = Fraction(column.weight) * (lost + withheld)
     return losses
 
@@ -36,15 +37,14 @@ def ntil(microdata: Microdata, recoding: Recoding) -> Fraction:
     return total_loss(microdata, recoding) / (microdata.records * weights)
 
 
-def share_lost(column: QuasiIdentifier, lo: IntArray, hi: IntArray, sizes: IntArray) -> Fraction:
-    """Sum, over boxes of one attribute, of records × share lost."""
+def share_lost(column: QuasiIdentifier, shown: Shown, sizes: IntArray) -> Fraction:
+    """Sum, over groups, of records × share lost in one attribute."""
     if isinstance(column, FreeColumn):
         span = column.intervals.span
-        widths = column.high_ends()[hi] - column.low_ends()[lo]
+        widths = column.high_ends()[shown.hi] - column.low_ends()[shown.lo]
         return Fraction(_dot(widths, sizes), span) if span else Fraction(0)
     height = column.hierarchy.height
-    heights = column.hierarchy.heights[column.hierarchy.lca_of_ranges(lo, hi)]
-    return Fraction(_dot(heights, sizes), height) if height else Fraction(0)
+    return Fraction(_dot(column.hierarchy.heights[shown.node], sizes), height) if height else Fraction(0)
 
 
 def _dot(values: IntArray, sizes: IntArray) -> int:

@@ -20,13 +20,12 @@ def ncp(microdata: Microdata, recoding: Recoding) -> Fraction:
     sizes = recoding.sizes
     total = Fraction(0)
     for position, column in enumerate(microdata.columns):
-        lo, hi = recoding.lo[:, position], recoding.hi[:, position]
+        shown = recoding.shown(position)
         if isinstance(column, FreeColumn):
-            lost = share_lost(column, lo, hi, sizes)
+            lost = share_lost(column, shown, sizes)
         else:
-            first, last = column.published_ranges(lo, hi)
-            leaves = np.where(first == last, 0, last - first + 1)
-            lost = Fraction(int(np.dot(leaves, sizes)), column.domain_size)
+            leaves = column.hierarchy.leaf_counts[shown.node]
+            lost = Fraction(int(np.dot(np.where(leaves == 1, 0, leaves), sizes)), column.domain_size)
         total += Fraction(column.weight) * (lost + withheld)
     return total
 

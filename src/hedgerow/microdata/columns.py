@@ -25,6 +25,26 @@ Codes = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
+class Shown:
+    """What groups are published as in one column.
+
+    Attributes
+    ----------
+    lo, hi
+        Least and greatest code of each group.
+    node
+        Node of the hierarchy that each group is published as; meaningless for free intervals.
+    """
+
+    lo: IntArray
+    hi: IntArray
+    node: IntArray
+
+    def __getitem__(self, groups: npt.NDArray[Any]) -> Shown:
+        return Shown(self.lo[groups], self.hi[groups], self.node[groups])
+
+
+@dataclass(frozen=True, eq=False)
 class TreeColumn:
     """A quasi-identifier with a hierarchy.
 
@@ -57,24 +77,21 @@ class TreeColumn:
         """Key of every code when limits are ignored: all may share a group."""
         return np.zeros(self.domain_size, np.int64)
 
-    def labels(self, lo: IntArray, hi: IntArray) -> list[str | None]:
-        """Published value of each box; None is a missing value."""
-        nodes = self.hierarchy.lca_of_ranges(lo, hi)
+    def labels(self, shown: Shown) -> list[str | None]:
+        """Published value of each group; None is a missing value."""
         names = self.hierarchy.names
-        return [None if names[node] == MISSING else names[node] for node in nodes.tolist()]
+        return [None if names[node] == MISSING else names[node] for node in shown.node.tolist()]
 
-    def published_ranges(self, lo: IntArray, hi: IntArray) -> tuple[IntArray, IntArray]:
-        """Codes that the published value of each box covers, first and last."""
-        nodes = self.hierarchy.lca_of_ranges(lo, hi)
-        return self.hierarchy.first_leaf[nodes], self.hierarchy.last_leaf[nodes]
+    def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
+        """Numbers that order published values and are equal where these are."""
+        return (self.hierarchy.node_of_label[shown.node],)
 
-    def breaks(self, codes: IntArray, lo: IntArray, hi: IntArray) -> npt.NDArray[np.bool_]:
-        """Tell where a code published as the value of a box goes beyond the code's limit."""
+    def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell where a code is published as a node beyond its limit."""
         if not self.marked:
             return np.zeros(len(codes), bool)
-        nodes = self.hierarchy.lca_of_ranges(lo, hi)
         limit = self.limit_keys[codes]
-        broken: npt.NDArray[np.bool_] = self.hierarchy.depths[nodes] < self.hierarchy.depths[limit]
+        broken: npt.NDArray[np.bool_] = self.hierarchy.depths[shown.node] < self.hierarchy.depths[limit]
         return broken
 
 
@@ -124,27 +141,28 @@ class FreeColumn:
         """Published upper end by code; a missing value gets 0."""
         return np.append(self.intervals.high_ends, 0) if self.has_missing else self.intervals.high_ends
 
-    def labels(self, lo: IntArray, hi: IntArray) -> list[str | None]:
-        """Published value of each box; None is a missing value."""
+    def labels(self, shown: Shown) -> list[str | None]:
+        """Published value of each group; None is a missing value."""
         seen: dict[tuple[int, int], str | None] = {}
         labels = []
-        for pair in zip(lo.tolist(), hi.tolist(), strict=True):
+        for pair in zip(shown.lo.tolist(), shown.hi.tolist(), strict=True):
             if pair not in seen:
                 missing = self.has_missing and pair[1] == self.missing_code
                 seen[pair] = None if missing else self.intervals.label(*pair)
             labels.append(seen[pair])
         return labels
 
-    def published_ranges(self, lo: IntArray, hi: IntArray) -> tuple[IntArray, IntArray]:
-        """Numbers that order the published value of each box: its ends."""
-        return self.low_ends()[lo], self.high_ends()[hi]
+    def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
+        """Numbers that order published values and are equal where these are: the ends, missing last."""
+        missing = (shown.hi == self.missing_code).astype(np.int64)
+        return missing, self.low_ends()[shown.lo], self.high_ends()[shown.hi]
 
-    def breaks(self, codes: IntArray, lo: IntArray, hi: IntArray) -> npt.NDArray[np.bool_]:
-        """Tell where a box crosses a cut point or is wider than allowed."""
+    def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell where an interval crosses a cut point or is wider than allowed."""
         keys = self.limit_keys
-        broken: npt.NDArray[np.bool_] = keys[lo] != keys[hi]
+        broken: npt.NDArray[np.bool_] = keys[shown.lo] != keys[shown.hi]
         if self.scaled_width is not None:
-            broken = broken | (self.high_ends()[hi] - self.low_ends()[lo] > self.scaled_width)
+            broken = broken | (self.high_ends()[shown.hi] - self.low_ends()[shown.lo] > self.scaled_width)
         return broken
 
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.plan import Plan
-from hedgerow.verification.columns import Cell, Column, column_of
-from hedgerow.verification.original import IntArray, Link, Original, read_link, read_original
+from hedgerow.verification.columns import TreeColumn
+from hedgerow.verification.evidence import Evidence, Spot
+from hedgerow.verification.models import check_models
+from hedgerow.verification.original import Original, read_link, read_original
 from hedgerow.verification.published import Published, Unreadable, read_release
 from hedgerow.verification.result import Promise, Verification
-from hedgerow.verification.tables import map_distinct, read_as, trim, without
-from hedgerow.verification.tallies import Groups, Tallies
+from hedgerow.verification.tallies import Tallies
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Spot = tuple[int, int]
-"""How many cells of a column are concerned, and the first row of the release that has one."""
+DISCLOSURES = "attribute_disclosures"
 
 
 def verify_release(folder: Path | str, original: Any = None, link: Any = None) -> Verification:
@@ -62,9 +56,26 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     tallies = Tallies.open()
     try:
         evidence = Evidence(published, source, None if link is None else read_link(link), tallies)
-        return Verification(tuple(evidence.promises()), str(folder))
+        return Verification(tuple(promises(evidence)), str(folder))
     finally:
         tallies.close()
+
+
+def promises(evidence: Evidence) -> Iterable[Promise]:
+    """Check one promise after the other."""
+    yield check_roles(evidence.published)
+    yield check_hierarchy(evidence)
+    yield check_k(evidence)
+    yield from check_models(evidence)
+    yield check_limits(evidence)
+    if evidence.plan.method.name == "lattice" and evidence.order is not None:
+        yield check_levels(evidence)
+    yield check_counts(evidence)
+    if DISCLOSURES in evidence.published.facts:
+        yield check_disclosures(evidence)
+    if evidence.original is not None:
+        linked = evidence.link is not None
+        yield check_truthful(evidence, evidence.original) if linked else check_unchanged(evidence, evidence.original)
 
 
 # -- the promises ----------------------------------------------------------------------------------------------------
@@ -98,7 +109,11 @@ def check_roles(published: Published) -> Promise:
 
 
 def check_hierarchy(evidence: Evidence) -> Promise:
-    """Check that every published quasi-identifier is a node, an interval or missing."""
+    """Check that every published quasi-identifier is a node, an interval or missing.
+
+    And that every sensitive value whose column has a hierarchy has a leaf there, or is one itself where the plan says
+    so.
+    """
     asked = "nodes of the hierarchies"
     if evidence.original is not None:
         asked += " that values of the original lie under"
@@ -106,6 +121,9 @@ def check_hierarchy(evidence: Evidence) -> Promise:
         name: _spot((count, row) for label, count, row in labels if not evidence.judges[name].knows(label))
         for name, labels in evidence.labels.items()
     }
+    for name in evidence.sensitive:
+        if evidence.plan.attributes[name].hierarchy is not None:
+            faults[name] = evidence.counted(name).strays
     found = _where(faults)
     return Promise("hierarchy", asked, found or "only such", kept=not found)
 
@@ -195,6 +213,68 @@ def check_counts(evidence: Evidence) -> Promise:
     return Promise("counts", asked, "; ".join(faults) or agrees, kept=not faults)
 
 
+def check_levels(evidence: Evidence) -> Promise:
+    """Check that every record is published where the level of its column takes it.
+
+    That is the ancestor so many steps up, the root at most, and where every value stops at its own limit, that at
+    most. A missing value is a leaf directly under the root.
+    """
+    asked = "one level per column"
+    stated = evidence.published.facts.get("levels")
+    levels = dict(stated) if isinstance(stated, dict) else {}
+    sound = [name for name in evidence.pairs if type(levels.get(name)) is int and levels[name] >= 0]
+    faults = [f"facts.json has no level of {name}" for name in evidence.pairs if name not in sound]
+    if any(name not in evidence.plan.quasi_identifiers for name in levels):
+        faults.append("facts.json has levels of other columns")
+    within_limits = evidence.plan.method.limits == "keep"
+    spots = {}
+    for name in sound:
+        judge = evidence.judges[name]
+        assert isinstance(judge, TreeColumn)  # a plan with free intervals has no lattice
+        spots[name] = _spot(
+            (count, row)
+            for value, label, count, row in evidence.pairs[name]
+            if label not in judge.at_level(value, levels[name], within_limits)
+        )
+    found = "; ".join([*faults, *([_where(spots)] if _where(spots) else [])])
+    agrees = ", ".join(f"{name} {levels[name]}" for name in sound)
+    return Promise("levels", asked, found or agrees, kept=not found)
+
+
+def check_disclosures(evidence: Evidence) -> Promise:
+    """Check that facts.json counts and lists every group that has exactly one value of a sensitive column.
+
+    Groups are numbered from 0 in the order in which they first appear in the data file.
+    """
+    asked = "as facts.json says"
+    there = {
+        name: {int(group) for group in (evidence.counted(name).histograms.distinct == 1).nonzero()[0]}
+        for name in evidence.sensitive
+    }
+    count = sum(map(len, there.values()))
+    stated = evidence.published.facts[DISCLOSURES]
+    if not isinstance(stated, dict):
+        return Promise("disclosures", asked, f"facts.json does not say; there are {count}", kept=False)
+    faults = []
+    if not _is_count(stated.get("count"), count):
+        faults.append(f"there are {count}, facts.json counts others")
+    by = stated.get("by_attribute")
+    by = by if isinstance(by, dict) else {}
+    wrong = [name for name, groups in there.items() if not _is_count(by.get(name, 0), len(groups))]
+    faults += [f"there are {len(there[name])} of {name}, facts.json counts others" for name in wrong]
+    if any(name not in there for name in by):
+        faults.append("facts.json counts other columns")
+    listed = stated.get("listed")
+    items = [_pair(item) for item in listed] if isinstance(listed, list) else []
+    right = {(group, name) for name, groups in there.items() for group in groups}
+    if right - set(items):
+        faults.append(f"facts.json does not list {len(right - set(items))}")
+    if len(items) > len(right & set(items)):
+        faults.append(f"facts.json lists {len(items) - len(right & set(items))} that are none")
+    shown = ", ".join(f"{len(groups)} of {name}" for name, groups in there.items())
+    return Promise("disclosures", asked, "; ".join(faults) or f"{count}: {shown}", kept=not faults)
+
+
 def check_truthful(evidence: Evidence, original: Original) -> Promise:
     """Check every cell against the record behind it."""
     asked = "every cell true of its record, one record behind every row"
@@ -221,6 +301,17 @@ def check_unchanged(evidence: Evidence, original: Original) -> Promise:
     }
     found = "; ".join(f"{name}: {count} cells too many" for name, count in surplus.items() if count)
     return Promise("unchanged", asked, found or f"so in {len(surplus)} columns", kept=not found)
+
+
+def _is_count(stated: Any, count: int) -> bool:
+    return isinstance(stated, int) and not isinstance(stated, bool) and stated == count
+
+
+def _pair(item: Any) -> tuple[int, str] | None:
+    """Read a group and a column; None if it is something else."""
+    if isinstance(item, list) and len(item) == 2 and isinstance(item[1], str) and type(item[0]) is int:
+        return item[0], item[1]
+    return None
 
 
 def _spot(cells: Iterable[Spot]) -> Spot:

@@ -67,7 +67,7 @@ class Histograms:
     def entropies(self) -> FloatArray:
         """Entropy of every group, natural; 0 for one without values."""
         share = self.count / self.totals[self.group]
-        return np.bincount(self.group, weights=-share * np.log(share), minlength=self.groups)
+        return np.asarray(np.bincount(self.group, -share * np.log(share), self.groups), np.float64)
 
     def tails(self, start: int) -> IntArray:
         """Sum up every group's counts from the ``start``-th most frequent value on."""

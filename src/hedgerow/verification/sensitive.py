@@ -38,7 +38,7 @@ class Reader:
     Attributes
     ----------
     leaves
-        For a tree: the leaves by their folded labels. Of leaves with one label the first counts.
+        For a tree: what its leaves count as, by their folded labels. Of leaves with one label the first counts.
     ladder
         For a hierarchy by rule: the rule.
     level
@@ -80,12 +80,13 @@ class Reader:
             ladder = ladder_of(spec, None, folded, max(map(len, folded), default=1))
             return cls(None, ladder, level, own_leaf, steps=max(_levels(spec) - level, 0))
         leaves: dict[str, Reading] = {}
-        ways = set()
+        first: dict[Way, int] = {}
         for number, way in enumerate(leaves_in_order(spec.tree)):
-            leaves.setdefault(_plain(way[0]).casefold(), Reading(way, (0, number, "")))
-            ways.add(_cut(way, level))
-        root = next(iter(spec.tree))
-        return cls(leaves, None, level, own_leaf, root, frozenset(ways), max(map(len, ways)) - 1)
+            cut = _cut(way, level)
+            place: Place = (0, first.setdefault(cut, number), "")
+            leaves.setdefault(_plain(way[0]).casefold(), Reading(cut, place))
+        steps = max(map(len, first)) - 1
+        return cls(leaves, None, level, own_leaf, next(iter(spec.tree)), frozenset(first), steps)
 
     @property
     def has_hierarchy(self) -> bool:
@@ -96,13 +97,12 @@ class Reader:
         """Read one value; None if the plan gives it no leaf."""
         label = _plain(text)
         folded = label.casefold()
-        if self.leaves is not None:
-            found = self.leaves.get(folded)
-        elif self.ladder is not None:
-            found = _by_rule(self.ladder, label, folded)
-        else:
+        if not self.has_hierarchy:
             number = read_number(folded)
-            found = Reading((folded,), (1, 0, folded) if number is None else (0, number, folded))
+            return Reading((folded,), (1, 0, folded) if number is None else (0, number, folded))
+        if self.leaves is not None and folded in self.leaves:
+            return self.leaves[folded]
+        found = None if self.ladder is None else _by_rule(self.ladder, label, folded)
         if found is None and self.own_leaf:
             found = Reading((folded, self.root), (1, 0, folded))
         return None if found is None else Reading(_cut(found.way, self.level), found.place)
@@ -110,7 +110,7 @@ class Reader:
 
 def _plain(text: str) -> str:
     """Return a label as it is compared, but for its case."""
-    return unicodedata.normalize("NFKC", text.strip())
+    return unicodedata.normalize("NFKC", text).strip()
 
 
 def _cut(way: Way, level: int) -> Way:

@@ -73,7 +73,9 @@ class Tallies:
             cells={f"c{i}": column for i, column in enumerate(columns)} | {"row": _numbers(rows)},
         )
         group_of = np.empty(rows, np.int64)
-        group_of[first.column("row").to_numpy() - 1] = np.unique(first.column("first").to_numpy(), return_inverse=True)[1]
+        group_of[first.column("row").to_numpy() - 1] = np.unique(first.column("first").to_numpy(), return_inverse=True)[
+            1
+        ]
         return group_of
 
     def labels(self, column: pa.ChunkedArray) -> list[tuple[str | None, int, int]]:

@@ -133,7 +133,7 @@ def leaves_in_order(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         below, above = waiting.pop()
         if not below:
             yield above
-        waiting.extend((deeper, (name, *above)) for name, deeper in reversed(below.items()))
+        waiting.extend((deeper, (name, *above)) for name, deeper in reversed(list(below.items())))
 
 
 @dataclass(frozen=True)

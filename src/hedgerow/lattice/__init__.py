@@ -1,0 +1,20 @@
+"""Full-domain generalization: the lattice of levels, and searches on it."""
+
+from hedgerow.lattice.minimal import MinimalNodes, find_minimal
+from hedgerow.lattice.optimal import Optimum, find_optimum
+from hedgerow.lattice.recode import recode
+from hedgerow.lattice.samarati import Found, samarati
+from hedgerow.lattice.space import Node, Space, make_space
+
+__all__ = [
+    "Found",
+    "MinimalNodes",
+    "Node",
+    "Optimum",
+    "Space",
+    "find_minimal",
+    "find_optimum",
+    "make_space",
+    "recode",
+    "samarati",
+]

@@ -1,0 +1,263 @@
+"""Checking nodes: by the kernel where the models only count different values, else in general terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow import kernels
+from hedgerow.hierarchy.tree import IntArray
+from hedgerow.lattice.space import Node, Space
+from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.privacy import Requirement
+
+LEAST_JOINTS = 4  # as the kernel wants
+LARGEST_JOINT = 1 << 16
+LARGEST_KEY = 1 << 62
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check of a node found.
+
+    Attributes
+    ----------
+    withheld
+        Records in groups that fail.
+    surely_withheld
+        Those of them that every node below withholds too.
+    excess
+        What withholding them costs beyond generalizing them, in units of one record and the whole weight.
+    groups, squares
+        Number of groups that hold, and the sum of their squared sizes.
+    """
+
+    withheld: int
+    surely_withheld: int
+    excess: float
+    groups: int
+    squares: float
+
+
+class Checker(Protocol):
+    """Checks nodes; a view is what a check can be made on, so that nodes above another are cheaper."""
+
+    def base(self) -> Any:
+        """Return the view of all profiles."""
+        ...
+
+    def roll_up(self, view: Any, node: Node) -> Any:
+        """Return the view of a node at or above the view's own."""
+        ...
+
+    def check(self, view: Any, node: Node) -> Checked:
+        """Check a node at or above the view's own."""
+        ...
+
+
+def make_checker(space: Space, requirement: Requirement, objective: str) -> Checker:
+    """Choose the fastest checker that is right."""
+    microdata = space.microdata
+    bits = sum(column.values for column in microdata.sensitive) if requirement.models else 0
+    if requirement.survives_growth and microdata.person_of is None and bits <= 64:
+        joints = _join(space)
+        if joints is not None:
+            return KernelChecker(space, requirement, objective, joints)
+    return GeneralChecker(space, requirement, objective)
+
+
+def gains_by_level(space: Space, objective: str) -> list[list[npt.NDArray[np.float64]]]:
+    """What withholding a code costs beyond generalizing it, by column and level, weighted."""
+    if objective not in ("loss", "ncp", "granularity"):
+        return [[np.zeros(len(nodes)) for nodes in levels] for levels in space.maps]
+    numerators, denominators = space.shares(objective)
+    return [
+        [float(weight) * (1.0 - costs / whole) for costs in levels]
+        for levels, whole, weight in zip(numerators, denominators, space.weights(), strict=True)
+    ]
+
+
+def _join(space: Space) -> list[list[int]] | None:
+    """Deal the columns out into joint attributes whose tables stay small; None if the keys would not fit."""
+    present = [int(np.count_nonzero(np.bincount(space.codes[:, j]))) for j in range(len(space.maps))]
+    joints: list[list[int]] = [[] for _ in range(LEAST_JOINTS)]
+
+    def size(joint: list[int]) -> int:
+        return int(np.prod([present[i] for i in joint], dtype=object))
+
+    for j in sorted(range(len(present)), key=lambda j: -present[j]):
+        best = min(
+            joints, key=lambda joint: size(joint) * int(np.prod([len(space.maps[i]) for i in joint], dtype=object))
+        )
+        if best and size(best) * present[j] > LARGEST_JOINT:
+            best = []
+            joints.append(best)
+        best.append(j)
+    room = 1
+    for joint in joints:
+        room *= size(joint)
+    return joints if room < LARGEST_KEY else None
+
+
+class KernelChecker:
+    """Checks k and numbers of different values with the kernel."""
+
+    def __init__(self, space: Space, requirement: Requirement, objective: str, joints: list[list[int]]) -> None:
+        self._kernel = kernels.load("lattice")
+        self._k = requirement.k
+        microdata = space.microdata
+        self._wanted = requirement.distinct_wanted(len(microdata.sensitive))
+        counted = bool(requirement.models)
+        counts = microdata.counts.astype(np.int32)
+        self._column_bits, bits = np.zeros(0, np.uint64), np.zeros(len(counts), np.uint64)
+        if counted:
+            self._column_bits, bits = _bits(space)
+        else:
+            self._wanted = self._wanted[:0]
+        gains = gains_by_level(space, objective)
+        columns, tables, joint_gains = [], [], []
+        self._joints: list[tuple[list[tuple[int, int]], list[int], list[int]]] = []
+        at = 0
+        for joint in joints:
+            codes, parts = _joint_codes([space.codes[:, j] for j in joint], len(counts))
+            columns.append(codes)
+            shape = [len(space.maps[j]) for j in joint]
+            by_level = [[nodes[part] for nodes in space.maps[j]] for j, part in zip(joint, parts, strict=True)]
+            gain_by_level = [[gain[part] for gain in gains[j]] for j, part in zip(joint, parts, strict=True)]
+            offsets, cards = [], []
+            for levels in np.ndindex(*shape):
+                numbers = _dense([by_level[i][level] for i, level in enumerate(levels)], len(parts[0]) if parts else 1)
+                tables.append(numbers)
+                gain = np.zeros(len(numbers))
+                for i, level in enumerate(levels):
+                    gain += gain_by_level[i][level]
+                joint_gains.append(gain)
+                offsets.append(at)
+                cards.append(int(numbers.max(initial=0)) + 1)
+                at += len(numbers)
+            multipliers = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
+            self._joints.append((list(zip(joint, multipliers, strict=True)), offsets, cards))
+        self._offset = np.zeros(len(joints), np.int64)
+        self._stride = np.zeros(len(joints), np.int64)
+        self._table = np.concatenate(tables).astype(np.uint32)
+        self._gains = np.concatenate(joint_gains)
+        self._base = (np.ascontiguousarray(np.stack(columns, axis=1), np.uint16), counts, bits)
+        size = 32
+        while size < 4 * len(counts):
+            size *= 2
+        self._slots = (
+            np.zeros(size, np.int32),
+            np.zeros(size if counted else 1, np.uint64),
+            np.zeros(size, np.uint64),
+            np.zeros(len(counts), np.uint32),
+        )
+
+    def base(self) -> Any:
+        """Return the view of all profiles."""
+        return self._base
+
+    def _address(self, node: Node) -> tuple[Any, ...]:
+        stride = 1
+        for s, (levels, offsets, cards) in enumerate(self._joints):
+            number = 0
+            for j, multiplier in levels:
+                number += node[j] * multiplier
+            self._offset[s], self._stride[s] = offsets[number], stride
+            stride *= cards[number]
+        return self._table, self._offset, self._stride, stride
+
+    def roll_up(self, view: Any, node: Node) -> Any:
+        """Return the view of a node at or above the view's own."""
+        return self._kernel.roll_up(view, self._address(node), self._slots)
+
+    def check(self, view: Any, node: Node) -> Checked:
+        """Check a node at or above the view's own."""
+        withheld, excess, groups, squares = self._kernel.check(
+            view, self._address(node), self._slots, self._k, self._column_bits, self._wanted, self._gains, self._offset
+        )
+        return Checked(withheld, withheld, excess, groups, squares)
+
+
+class GeneralChecker:
+    """Checks any requirement, with person keys too; a view is the whole table."""
+
+    def __init__(self, space: Space, requirement: Requirement, objective: str) -> None:
+        self._space = space
+        self._requirement = requirement
+        self._gains = gains_by_level(space, objective)
+
+    def base(self) -> Any:
+        """Return the view of all profiles."""
+        return None
+
+    def roll_up(self, view: Any, node: Node) -> Any:
+        """Return the same view: nothing is saved."""
+        return view
+
+    def check(self, view: Any, node: Node) -> Checked:
+        """Check a node."""
+        microdata = self._space.microdata
+        group_of_profile, groups = group_profiles(self._space, node)
+        group_of = group_of_profile[microdata.profile_of_unit]
+        failing = self._requirement.fails(microdata, group_of, groups)
+        surely = self._requirement.fails(microdata, group_of, groups, only_if_it_stays_so=True)
+        sizes = np.bincount(group_of, minlength=groups)
+        lost = failing[group_of_profile]
+        gain = np.zeros(len(self._space.codes))
+        for j, level in enumerate(node):
+            gain += self._gains[j][level][self._space.codes[:, j]]
+        excess = float(np.dot(gain[lost], microdata.counts[lost])) if lost.any() else 0.0
+        kept = sizes[~failing]
+        squares = float(np.dot(kept.astype(float), kept))
+        return Checked(int(sizes[failing].sum()), int(sizes[surely].sum()), excess, len(kept), squares)
+
+
+def group_profiles(space: Space, node: Node) -> tuple[IntArray, int]:
+    """Return the group of every profile at a node, groups numbered in order of their nodes, and their number."""
+    columns = [space.maps[j][level][space.codes[:, j]] for j, level in enumerate(node)]
+    words = pack(columns, [len(column.hierarchy.names) for column in space.columns])
+    order = order_by(words)
+    starts = starts_of_runs([word[order] for word in words])
+    group_of = np.empty(len(order), np.int64)
+    group_of[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return group_of, len(starts)
+
+
+def _joint_codes(columns: list[IntArray], rows: int) -> tuple[IntArray, list[IntArray]]:
+    """Number the combinations of codes that occur; returns the number of every row, and the codes of every number."""
+    number = _dense(columns, rows)
+    first = np.zeros(int(number.max(initial=0)) + 1, np.int64)
+    first[number] = np.arange(len(number))
+    return number, [column[first] for column in columns]
+
+
+def _dense(columns: list[IntArray], rows: int) -> IntArray:
+    """Number the combinations that occur in columns of so many rows, densely."""
+    if not columns:
+        return np.zeros(rows, np.int64)
+    key = columns[0]
+    for column in columns[1:]:
+        key = key * (int(column.max(initial=0)) + 1) + column
+    top = int(key.max(initial=0)) + 1
+    if top > 1 << 20:
+        return np.unique(key, return_inverse=True)[1].reshape(-1)
+    seen = np.zeros(top, np.int64)
+    seen[key] = 1
+    return (np.cumsum(seen) - 1)[key]
+
+
+def _bits(space: Space) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Return a mask for every sensitive column, and the bits of the values that occur in every profile."""
+    microdata = space.microdata
+    masks, start = [], 0
+    word = np.zeros(len(microdata.record_of), np.uint64)
+    for position, column in enumerate(microdata.sensitive):
+        masks.append(((1 << column.values) - 1) << start)
+        codes = microdata.sensitive_of[:, position]
+        bit = np.left_shift(np.uint64(1), (np.maximum(codes, 0) + start).astype(np.uint64))
+        word |= np.where(codes >= 0, bit, np.uint64(0))
+        start += column.values
+    return np.array(masks, np.uint64), np.bitwise_or.reduceat(word, microdata.unit_start[:-1])

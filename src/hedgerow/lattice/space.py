@@ -1,0 +1,114 @@
+"""The lattice of full-domain generalizations: one level per quasi-identifier (PS; SPEC §5).
+
+Level 0 maps a leaf to itself, level l to the ancestor l steps up, stopping at the root. Limits cut the lattice in one
+of two ways: *keep* lets every value stop at its own limit; *whole-levels* leaves out a level that takes some value that
+occurs beyond its limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from hedgerow.errors import NoSolution, Problem
+from hedgerow.hierarchy.limits import limit_of_leaves
+from hedgerow.hierarchy.tree import IntArray
+from hedgerow.microdata import Microdata, TreeColumn
+
+Limits = Literal["keep", "whole-levels", "ignore"]
+Objective = Literal["loss", "ncp", "granularity", "discernibility", "group-size"]
+Node = tuple[int, ...]
+ADDITIVE = ("loss", "ncp", "granularity")
+MOST_NODES = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The lattice over microdata.
+
+    Attributes
+    ----------
+    codes
+        Codes of every profile, columns in the plan's order.
+    maps
+        For every quasi-identifier and level: the node of the hierarchy that each code becomes.
+    """
+
+    microdata: Microdata
+    codes: IntArray
+    maps: tuple[tuple[IntArray, ...], ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Number of levels of every quasi-identifier."""
+        return tuple(len(levels) for levels in self.maps)
+
+    @cached_property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return int(np.prod([len(levels) for levels in self.maps], dtype=object))
+
+    @property
+    def columns(self) -> tuple[TreeColumn, ...]:
+        """The quasi-identifiers."""
+        return tuple(column for column in self.microdata.columns if isinstance(column, TreeColumn))
+
+    def name(self, node: Node) -> str:
+        """Write a node as ⟨column level, …⟩."""
+        return "⟨" + ", ".join(f"{c.name} {level}" for c, level in zip(self.columns, node, strict=True)) + "⟩"
+
+    def shares(self, objective: str) -> tuple[list[list[IntArray]], list[int]]:
+        """What a code costs by column and level, as whole numbers, and the denominators by column."""
+        numerators, denominators = [], []
+        for column, levels in zip(self.columns, self.maps, strict=True):
+            tree = column.hierarchy
+            if objective == "loss":
+                by_node, whole = tree.heights, tree.height
+            elif objective == "ncp":
+                by_node, whole = np.where(tree.leaf_counts == 1, 0, tree.leaf_counts), column.domain_size
+            else:
+                by_node, whole = tree.leaf_counts - 1, column.domain_size - 1
+            numerators.append([by_node[nodes] for nodes in levels])
+            denominators.append(max(int(whole), 1))
+        return numerators, denominators
+
+    def weights(self) -> list[Fraction]:
+        """Weight of every column, summing to 1."""
+        raw = [Fraction(column.weight) for column in self.columns]
+        return [weight / sum(raw) for weight in raw]
+
+
+def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
+    """Lay out the lattice of microdata.
+
+    Raises
+    ------
+    NoSolution
+        If the lattice has too many nodes to be laid out.
+    """
+    codes = microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64)
+    maps = []
+    for position, column in enumerate(microdata.columns):
+        assert isinstance(column, TreeColumn)
+        tree = column.hierarchy
+        limit = limit_of_leaves(tree, column.marked if limits != "ignore" else ())
+        present = np.flatnonzero(np.bincount(codes[:, position]))
+        levels = []
+        for level in range(tree.height + 1):
+            nodes = tree.ancestors_at_level(level)
+            beyond = tree.depths[nodes] < tree.depths[limit]
+            if limits == "whole-levels" and beyond[present].any():
+                break
+            levels.append(np.where(beyond, limit, nodes))
+        maps.append(tuple(levels))
+    space = Space(microdata, codes, tuple(maps))
+    if space.nodes > MOST_NODES:
+        message = f"The lattice has {space.nodes:,} nodes, more than {MOST_NODES:,}."
+        raise NoSolution(
+            Problem("too-many-nodes", message, hint="use method: cluster, or fewer or flatter hierarchies")
+        )
+    return space

@@ -1,0 +1,271 @@
+"""The privacy models beyond k: what a plan asks of its sensitive columns, judged group by group.
+
+Missing values never count. What a value counts as is told in :mod:`hedgerow.verification.sensitive`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from hedgerow.plan import Attribute
+from hedgerow.verification.distances import Distance, Equal, Hierarchical, Ordered
+from hedgerow.verification.evidence import Counted, Evidence
+from hedgerow.verification.result import Promise
+
+TOLERANCE = 1e-12
+"""By how much numbers that are not whole may miss what was asked."""
+Metric = Literal["equal", "ordered", "hierarchical"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What else a model may need to know.
+
+    Attributes
+    ----------
+    original
+        Whether the original is at hand.
+    records, withheld
+        What facts.json says.
+    """
+
+    original: bool
+    records: int
+    withheld: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst that was found in a column; of two columns that with the greater ``badness`` is worse."""
+
+    found: int | str
+    kept: bool
+    badness: float
+
+
+class Demand(ABC):
+    """What is asked of one sensitive column in every group."""
+
+    @property
+    @abstractmethod
+    def asked(self) -> str:
+        """The demand in a few words, followed by 'of' and columns."""
+
+    @abstractmethod
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Judge a column of a release that has at least one group."""
+
+
+@dataclass(frozen=True)
+class Distinct(Demand):
+    """At least so many different values: p-sensitivity, distinct l-diversity."""
+
+    least: int
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"{self.least} different values"
+
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Find the group with fewest."""
+        fewest = int(column.histograms.distinct.min())
+        return Verdict(fewest, fewest >= self.least, -fewest)
+
+
+@dataclass(frozen=True)
+class Entropy(Demand):
+    """Entropy l-diversity: an entropy of at least ln(l); that of a group without values is 0."""
+
+    least: float
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"an entropy of at least ln({_written(self.least)})"
+
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Find the group of least entropy."""
+        lowest = float(column.histograms.entropies.min())
+        kept = lowest >= math.log(self.least) - TOLERANCE
+        return Verdict(f"ln({_written(math.exp(lowest), down=True)})", kept, -lowest)
+
+
+@dataclass(frozen=True)
+class Recursive(Demand):
+    """Recursive (c, l)-diversity: the most frequent value is rarer than c times all from the l-th on, compared exactly.
+
+    A group with fewer than l different values fails.
+    """
+
+    times: Fraction
+    start: int
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"the most frequent below {_written(float(self.times))} times those from number {self.start} on"
+
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Find the group in which the most frequent value is most frequent."""
+        histograms = column.histograms
+        fewest = int(histograms.distinct.min())
+        if fewest < self.start:
+            return Verdict(f"a group with {fewest} different values", kept=False, badness=math.inf)
+        pairs = zip(histograms.greatest.tolist(), histograms.tails(self.start).tolist(), strict=True)
+        worst = max(Fraction(greatest, tail) for greatest, tail in dict.fromkeys(pairs))
+        return Verdict(f"{_written(float(worst))} times", worst < self.times, float(worst))
+
+
+@dataclass(frozen=True)
+class Alpha(Demand):
+    """(alpha, k)-anonymity: no value has a greater share of a group than alpha; nothing is asked without values."""
+
+    most: float
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"a share of at most {_written(self.most)}"
+
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Find the group of greatest share."""
+        greatest = float((column.histograms.greatest / np.maximum(column.histograms.totals, 1)).max())
+        return Verdict(_written(greatest), greatest <= self.most + TOLERANCE, greatest)
+
+
+@dataclass(frozen=True)
+class Close(Demand):
+    """t-closeness: every group's distribution is within t of that of the whole original table.
+
+    Notes
+    -----
+    Without the original the release's own distribution R has to stand in for that of the whole table, Q. If nothing
+    is withheld they are the same. Else Q mixes R with that of the withheld records, whose share of all values is at
+    most w = withheld / (withheld + released values), which is withheld / records where no value is missing. So Q is
+    at most w away from R, and by the triangle inequality no group's distance is wrong by more. But an ordered distance
+    counts its steps by the values of the original, of which all withheld records may have had others: with m values in
+    the release, steps may be (m − 1)/(m − 1 + withheld) of what they seem. (So may those of a hierarchy by rule be
+    whose ways up have different lengths.) The promise is taken as broken only if even then the distance is too great,
+    and what was found says that it is approximate.
+    """
+
+    most: float
+    metric: Metric
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"a distance ({self.metric}) of at most {_written(self.most)}"
+
+    def distance(self, column: Counted) -> Distance:
+        """Return the distance between the classes of a column."""
+        if self.metric == "equal":
+            return Equal()
+        if self.metric == "ordered":
+            return Ordered(len(column.ways))
+        return Hierarchical(column.ways, column.reader.ways)
+
+    def judge(self, column: Counted, setting: Setting) -> Verdict:
+        """Find the group that is farthest from the whole table."""
+        if self.metric == "ordered" and not column.in_order:
+            return Verdict("values that are not all numbers, so have no order", kept=False, badness=math.inf)
+        distance = self.distance(column)
+        farthest = float(distance.between(column.histograms, column.overall).max())
+        found = _written(farthest)
+        if setting.original:
+            return Verdict(found, farthest <= self.most + TOLERANCE, farthest)
+        if not setting.withheld:
+            found += " against the released records, none being withheld"
+            return Verdict(found, farthest <= self.most + TOLERANCE, farthest)
+        values = int(column.histograms.totals.sum())
+        surely = farthest * self._least_scale(distance, column, setting.withheld)
+        surely = max(0.0, surely - setting.withheld / (setting.withheld + values))
+        found += (
+            f" against the released records; the original was not given, so this is approximate: "
+            f"with {setting.withheld} of {setting.records} records withheld, {_written(surely, down=True)} is certain"
+        )
+        return Verdict(found, surely <= self.most + TOLERANCE, farthest)
+
+    def _least_scale(self, distance: Distance, column: Counted, withheld: int) -> float:
+        """Return how long a step may be in truth, if the withheld records had values of their own."""
+        if self.metric == "ordered":
+            return distance.unit / max(distance.unit + withheld, 1)
+        if self.metric == "hierarchical":
+            return distance.unit / max(distance.unit, column.reader.steps, 1)
+        return 1.0
+
+
+def demand_of(model: str, asked: Any, attribute: Attribute) -> Demand:
+    """Read what a plan asks of one column."""
+    if model == "p":
+        return Distinct(asked)
+    if model == "alpha":
+        return Alpha(float(asked))
+    if model == "t":
+        return Close(float(asked.at_most), asked.distance or ("hierarchical" if attribute.hierarchy else "equal"))
+    if asked.distinct is not None:
+        return Distinct(asked.distinct)
+    if asked.entropy is not None:
+        return Entropy(float(asked.entropy))
+    times, start = asked.recursive
+    return Recursive(Fraction(times), start)
+
+
+def check_models(evidence: Evidence) -> Iterator[Promise]:
+    """Check one promise for every model that the plan asks for, over all the columns that it is asked of."""
+    plan = evidence.plan
+    for model in ("p", "l", "t", "alpha"):
+        demands = {
+            name: demand_of(model, plan.privacy.demands(name)[model], plan.attributes[name])
+            for name in plan.columns("sensitive")
+            if model in plan.privacy.demands(name)
+        }
+        if demands:
+            yield _check(model, demands, evidence)
+
+
+def _check(model: str, demands: Mapping[str, Demand], evidence: Evidence) -> Promise:
+    asked = _asked(demands, evidence.plan.columns("sensitive"))
+    lacking = [name for name in demands if name not in evidence.sensitive]
+    if lacking:
+        return Promise(model, asked, "missing columns: " + ", ".join(lacking), kept=False)
+    if evidence.groups.groups == 0:
+        return Promise(model, asked, "no groups", kept=True)
+    withheld, records = (max(evidence.published.fact(name) or 0, 0) for name in ("withheld", "records"))
+    setting = Setting(evidence.original is not None, records, withheld)
+    verdicts = {name: demand.judge(evidence.counted(name), setting) for name, demand in demands.items()}
+    kept = all(verdict.kept for verdict in verdicts.values())
+    if len({demand.asked for demand in demands.values()}) == 1:
+        worst = max(verdicts.values(), key=lambda verdict: (not verdict.kept, verdict.badness))
+        return Promise(model, asked, worst.found, kept)
+    return Promise(model, asked, "; ".join(f"{name}: {verdict.found}" for name, verdict in verdicts.items()), kept)
+
+
+def _asked(demands: Mapping[str, Demand], sensitive: tuple[str, ...]) -> int | str:
+    """Say what is asked: once if it is the same of all columns, a bare number if it can be."""
+    first = next(iter(demands.values()))
+    if len({demand.asked for demand in demands.values()}) > 1:
+        return "; ".join(f"{demand.asked} of {name}" for name, demand in demands.items())
+    if isinstance(first, Distinct) and len(demands) == len(sensitive):
+        return first.least
+    return f"{first.asked} of {', '.join(demands)}"
+
+
+def _written(number: float, down: bool = False) -> str:
+    """Write a number with up to four decimals, rounded up or down so that it never looks better than it is.
+
+    Examples
+    --------
+    >>> _written(1 / 3), _written(1 / 3, down=True), _written(0.1 + 0.2), _written(2.0)
+    ('0.3334', '0.3333', '0.3', '2')
+    """
+    scaled = round(number * 10_000, 6)
+    return f"{(math.floor(scaled) if down else math.ceil(scaled)) / 10_000:.4f}".rstrip("0").rstrip(".")
