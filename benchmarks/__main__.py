@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks import adult
 
-NAMES = ("commands", "clustering")
+NAMES = ("commands", "clustering", "diverse", "lattice")
 
 
 def main() -> None:

@@ -50,15 +50,21 @@ def plan(k: int) -> Plan:
     )
 
 
-def records() -> pa.Table:
-    """The complete records of adult.data; raises FileNotFoundError where the data is not there."""
+def complete_rows(*files: str) -> list[list[str]]:
+    """The complete rows of UCI files, cells stripped; raises FileNotFoundError where the data is not there."""
     rows = []
-    for line in (FOLDER / "adult.data").read_text().splitlines():
-        cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) == len(COLUMNS) and "?" not in cells:
-            rows.append(cells)
-    wanted = plan(2).quasi_identifiers
-    return pa.table({name: [row[COLUMNS.index(name)] for row in rows] for name in wanted})
+    for file in files:
+        for line in (FOLDER / file).read_text().splitlines():
+            cells = [cell.strip().rstrip(".") for cell in line.split(",")]
+            if len(cells) == len(COLUMNS) and "?" not in cells:
+                rows.append(cells)
+    return rows
+
+
+def records() -> pa.Table:
+    """The complete records of adult.data, quasi-identifiers only."""
+    rows = complete_rows("adult.data")
+    return pa.table({name: [row[COLUMNS.index(name)] for row in rows] for name in plan(2).quasi_identifiers})
 
 
 def resampled(table: pa.Table, size: int, redrawn: float = 0.15, seed: int = 0) -> pa.Table:

@@ -16,19 +16,22 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.version import __version__
 
 if TYPE_CHECKING:
+    from hedgerow import privacy
     from hedgerow.drafting import draft_plan
     from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.explanation import Explanation
+    from hedgerow.exploration import LatticeView
     from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
     from hedgerow.plan import Plan
     from hedgerow.release import Release
     from hedgerow.verification import Verification
-    from hedgerow.workflow import anonymize, explain, save, verify
+    from hedgerow.workflow import anonymize, explain, explore_lattice, save, verify
 
 _HOME = {
     "BrokenPromise": "errors",
     "DataError": "errors",
     "Explanation": "explanation",
+    "LatticeView": "exploration",
     "HedgerowError": "errors",
     "Hierarchy": "hierarchy",
     "NoSolution": "errors",
@@ -40,6 +43,7 @@ _HOME = {
     "anonymize": "workflow",
     "draft_plan": "drafting",
     "explain": "workflow",
+    "explore_lattice": "workflow",
     "read_hierarchy": "hierarchy",
     "save": "workflow",
     "verify": "workflow",
@@ -52,6 +56,7 @@ __all__ = [
     "Explanation",
     "HedgerowError",
     "Hierarchy",
+    "LatticeView",
     "NoSolution",
     "Plan",
     "PlanError",
@@ -62,6 +67,8 @@ __all__ = [
     "anonymize",
     "draft_plan",
     "explain",
+    "explore_lattice",
+    "privacy",
     "read_hierarchy",
     "save",
     "verify",
@@ -70,6 +77,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "privacy":
+        return importlib.import_module("hedgerow.privacy")
     if name not in _HOME:
         raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"hedgerow.{_HOME[name]}"), name)

@@ -85,6 +85,8 @@ class Explanation:
     ----------
     withheld
         Records that must be withheld: in cells of fewer than k people, or with a value that has no leaf.
+    allowed
+        Records that the plan allows to be withheld; None if it says nothing.
     proven
         Whether ``withheld`` is provably the smallest number that any release within the limits withholds.
     """
@@ -97,6 +99,7 @@ class Explanation:
     cells_withheld: int
     withheld: int
     withheld_unknown: int
+    allowed: int | None
     proven: bool
     causes: tuple[Cause, ...]
     lifts: tuple[Lift, ...]
@@ -153,6 +156,7 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
         cells_withheld=int(cells.failing.sum()),
         withheld=withheld + len(microdata.unknown),
         withheld_unknown=len(microdata.unknown),
+        allowed=None if plan.withhold is None else plan.withhold.records(microdata.records),
         proven=cells.proven,
         causes=tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute))),
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from hedgerow.clustering import ConstrainedKMember, DiverseClustering, find_cells
 from hedgerow.engines import local
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
-from hedgerow.errors import BrokenPromise, DataError, NoSolution, Problem
-from hedgerow.explanation import Explanation, conditions, explain_limits
+from hedgerow.errors import BrokenPromise, DataError, Problem
+from hedgerow.explanation import Explanation, explain_limits
+from hedgerow.exploration import LatticeView, explore
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.plan import Plan
-from hedgerow.privacy import Requirement
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json, release_facts
+from hedgerow.solving import solve
 from hedgerow.verification import Verification, verify_release
 
 Progress = Callable[[str, int, int], None]
@@ -89,21 +89,28 @@ def anonymize(
     table = local.read(data, plan)
     tell("encoding", 0, 0)
     microdata = local.collapse(table, plan)
-    recoding, cells = _cluster(microdata, plan, threads, lambda done, total: tell("clustering", done, total))
+    tell("searching", 0, 0)
+    solution = solve(microdata, plan, threads, lambda done, total: tell("clustering", done, total))
     tell("measuring", 0, 0)
-    facts = release_facts(plan, table, microdata, cells, recoding)
-    rows, record_of_row = local.apply(table, plan, microdata, recoding)
+    plan = _self_contained(plan, table, microdata)
+    facts = release_facts(plan, table, microdata, solution)
+    rows, record_of_row = local.apply(table, plan, microdata, solution.recoding)
     ending = format or ("parquet" if table.format.format == "parquet" or _is_parquet(data) else "csv")
-    release = Release(rows, _self_contained(plan, table, microdata), facts, record_of_row, _kind(data))
+    release = Release(rows, plan, facts, record_of_row, _kind(data))
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         target = Path(scratch) / "release" if output is None else Path(output)
-        with new_folder(target, replace) as folder:
-            tell("writing", 0, 0)
-            _write(release, folder, ending)
-            tell("verifying", 0, 0)
-            _verify_before_publishing(release, folder, data)
-        if link is not None:
-            local.write_link(record_of_row, Path(link))
+        try:
+            with new_folder(target, replace) as folder:
+                tell("writing", 0, 0)
+                _write(release, folder, ending)
+                tell("verifying", 0, 0)
+                _verify_before_publishing(release, folder, data)
+                if link is not None:
+                    _write_link(release, Path(link))
+        except BaseException:
+            if link is not None:
+                Path(link).unlink(missing_ok=True)
+            raise
     return release
 
 
@@ -128,6 +135,32 @@ def explain(data: Any, plan: Plan | str | Path) -> Explanation:
     """
     plan = _plan(plan, None)
     return explain_limits(local.collapse(local.read(data, plan), plan), plan)
+
+
+def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
+    """Show the lattice of a table under a plan: satisfying, minimal and best nodes with their scores.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"sex": list("FFMM"), "zip": ["43102", "43102", "43103", "43103"]})
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {
+    ...             "sex": "quasi-identifier",
+    ...             "zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [5, 3, 0]}},
+    ...         },
+    ...         "privacy": {"k": 2},
+    ...         "method": "lattice",
+    ...     }
+    ... )
+    >>> explore_lattice(people, plan)
+    LatticeView(6 nodes, 6 satisfying, 1 minimal; best for loss: sex 0, zip 0)
+    """
+    plan = _plan(plan, None)
+    if plan.method.name != "lattice":
+        plan = plan.replace(method={"name": "lattice", "limits": plan.method.limits})
+    return explore(local.collapse(local.read(data, plan), plan), plan)
 
 
 def verify(release: Release | str | Path, original: Any = None, link: Any = None) -> Verification:
@@ -181,63 +214,14 @@ def _check_targets(output: str | Path | None, link: str | Path | None, replace: 
         raise DataError(Problem("no-file", "The folder for the link table does not exist.", str(link), "create it"))
 
 
-def _cluster(
-    microdata: Microdata, plan: Plan, threads: int | None, progress: Callable[[int, int], None]
-) -> tuple[Any, Any]:
-    """Find cells, refuse what cannot be done, and cluster."""
-    requirement = Requirement.of_plan(plan, microdata)
-    k = requirement.k
-    if microdata.people() < k:
-        what = "records" if microdata.person_of is None else "persons"
-        message = f"k is {k}, but the table has only {microdata.people():,} {what} that can be released."
-        raise NoSolution(Problem("too-few-records", message, hint="lower k, or add records"))
-    for condition in conditions(microdata, requirement):
-        if condition.p > condition.max_p:
-            message = (
-                f"p is {condition.p}, but {_listed(condition.columns)} has only {condition.max_p} different values."
-            )
-            raise NoSolution(Problem("too-few-values", message, hint=f"ask for p = {condition.max_p} or less"))
-    cells = find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
-    withheld = cells.withheld
-    allowed = None if plan.withhold is None else plan.withhold.records(microdata.records)
-    if withheld == len(microdata.record_of):
-        raise NoSolution(
-            _blocking(microdata, plan, "all-withheld", f"The limits would withhold every record (k = {k}).")
-        )
-    if allowed is not None and withheld + len(microdata.unknown) > allowed:
-        message = (
-            f"{withheld + len(microdata.unknown):,} of {microdata.records:,} records must be withheld, "
-            f"but the plan allows {allowed:,}."
-        )
-        raise NoSolution(_blocking(microdata, plan, "withhold-budget", message))
-    workers = threads or os.cpu_count() or 1
-    if requirement.models:
-        algorithm: Any = DiverseClustering(requirement, plan.seed, workers, plan.method.join)
-    else:
-        algorithm = ConstrainedKMember(k, plan.seed, workers)
-    recoding = algorithm(microdata, progress, cells)
-    return recoding.in_published_order(microdata), cells
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
-
-
-def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Problem:
-    """Name the attribute, limit and change that matter most."""
-    found = explain_limits(microdata, plan)
-    for cause in found.causes[:3]:
-        message += f" The limit of {cause.attribute!r} ({cause.limit}) alone withholds {cause.alone:,}."
-    hints = [f"{lift.attribute}: {lift.change} saves {lift.saves:,}" for lift in found.lifts[:3]]
-    return Problem(code, message, hint="; ".join(hints) or "lower k, or lift several limits together")
-
-
 def _self_contained(plan: Plan, table: Table, microdata: Microdata) -> Plan:
     """Return the plan with everything filled in that was found out from the data."""
     attributes = dict(plan.attributes)
     for column in microdata.columns:
         if isinstance(column, TreeColumn):
             attributes[column.name] = attributes[column.name].model_copy(update={"hierarchy": column.spec})
+    for sensitive in microdata.sensitive:
+        attributes[sensitive.name] = attributes[sensitive.name].model_copy(update={"hierarchy": sensitive.spec})
     return plan.model_copy(update={"attributes": attributes, "data": table.format})
 
 
@@ -248,6 +232,13 @@ def _write(release: Release, folder: Path, ending: str) -> None:
         (folder / "facts.json").write_text(facts_to_json(dict(release.facts)), encoding="utf-8")
     except OSError as error:
         raise cannot_write(folder, error) from None
+
+
+def _write_link(release: Release, path: Path) -> None:
+    try:
+        local.write_link(release.record_of_row, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
 
 
 def _verify_before_publishing(release: Release, folder: Path, data: Any) -> None:

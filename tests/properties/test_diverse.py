@@ -82,12 +82,16 @@ def encode(given: Diverse) -> tuple[Microdata, Requirement]:
     return microdata, Requirement.of_plan(plan, microdata)
 
 
+def values_of(given: Diverse) -> list[list[str]]:
+    """The values that have a code, in order: with a hierarchical distance all of the tree, else those that occur."""
+    if "hierarchical" in str(given.privacy):
+        return [VALUES for _ in given.sensitive]
+    return [sorted({value for value in column if value is not None}) for column in given.sensitive]
+
+
 def codes_of(given: Diverse) -> list[tuple[int | None, ...]]:
-    """Sensitive codes by record, as the fast code numbers them: the values that occur, in order."""
-    lookups = []
-    for column in given.sensitive:
-        present = sorted({value for value in column if value is not None})
-        lookups.append({value: code for code, value in enumerate(present)})
+    """Sensitive codes by record."""
+    lookups = [{value: code for code, value in enumerate(values)} for values in values_of(given)]
     return [
         tuple(None if value is None else lookup[value] for value, lookup in zip(row, lookups, strict=True))
         for row in zip(*given.sensitive, strict=True)
@@ -97,9 +101,8 @@ def codes_of(given: Diverse) -> list[tuple[int | None, ...]]:
 def naive_demands(given: Diverse, codes: list[tuple[int | None, ...]]) -> naive.Demands:
     models: list[list[naive.Model]] = []
     n_values = []
-    for i, column in enumerate(given.sensitive):
-        present = sorted({value for value in column if value is not None})
-        n_values.append(len(present))
+    for i in range(len(given.sensitive)):
+        n_values.append(len(values_of(given)[i]))
         found: list[naive.Model] = []
         name = f"s{i}"
         p = given.privacy.get("p", {}).get(name, 1)
@@ -117,24 +120,10 @@ def naive_demands(given: Diverse, codes: list[tuple[int | None, ...]]) -> naive.
         if closeness:
             distance = {"equal": naive.equal_distance, "ordered": naive.ordered_distance}.get(closeness["distance"])
             if distance is None:
-                distance = naive.hierarchical_distance(cut_tree(present))
+                distance = naive.hierarchical_distance(Tree.from_nested(TREE))
             found.append(naive.Closeness(float(closeness["at_most"]), distance))
         models.append(found)
     return naive.Demands.over(models, codes, n_values)
-
-
-def cut_tree(present: list[str]) -> Tree:
-    """The part of the tree above the values that occur; codes in leaf order."""
-    paths = {"v0": "A", "v1": "A", "v2": "C", "v3": "C", "C": "B", "v4": "B", "A": "*", "B": "*"}
-    parents: dict[str, str] = {}
-    for value in present:
-        node = value
-        while node in paths:
-            parents[node] = paths[node]
-            node = paths[node]
-    if not present:
-        return Tree.from_nested({"*": {}})
-    return Tree.from_parents(parents, present)
 
 
 def compare(given: Diverse, limits: bool) -> None:
@@ -183,11 +172,15 @@ def compare(given: Diverse, limits: bool) -> None:
             0 if case.persons is None else case.persons[i],
         ),
     )
+    ranks = []  # the fast code numbers only the values that occur
+    for place in range(len(given.sensitive)):
+        used = sorted({row[place] for row in codes if row[place] is not None})
+        ranks.append({code: rank for rank, code in enumerate(used)})
     person_rank = {p: r for r, p in enumerate(sorted(set(case.persons or ())))}
     shown = [
         (
             records[i],
-            tuple(-1 if v is None else v for v in codes[i]),
+            tuple(-1 if v is None else rank[v] for v, rank in zip(codes[i], ranks, strict=True)),
             -1 if case.persons is None else person_rank[case.persons[i]],
         )
         for i in order

@@ -205,7 +205,7 @@ def test_bad_input_gets_one_clear_message_and_nothing_is_lost(folder: Path, hedg
     (folder / "all.yaml").write_text(PLAN.replace("level: 2", "level: 0").replace("k: 4", "k: 20"))
     (folder / "budget.yaml").write_text(PLAN.replace("level: 2", "level: 1") + "withhold: 0\n")
     (folder / "release").mkdir()
-    (folder / "release" / "old").write_text("old")
+    (folder / "release" / "facts.json").write_text("old")
     before = files(folder)
     for words in (["--replace"], ["--replace", "--json"]):
         done = hedgerow("anonymize", data, plan, "-o", "release", *words, cwd=folder)
@@ -225,15 +225,21 @@ def test_an_output_folder_in_use_is_left_alone_unless_replaced(folder: Path, hed
     done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", cwd=folder)
     assert done.returncode == 2
     assert "[output-in-use]" in done.stderr
+    assert hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", "--replace", cwd=folder).returncode == 2
+    assert hedgerow("anonymize", "data.csv", "plan.yaml", "-o", ".", "--replace", cwd=folder).returncode == 2
     assert files(folder / "release") == {"mine.txt": b"mine"}
-    assert hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", "--replace", cwd=folder).returncode == 0
+    (folder / "release" / "mine.txt").unlink()
+    for seed in ("0", "1"):
+        words = ("anonymize", "data.csv", "plan.yaml", "-o", "release", "--replace", "--seed", seed)
+        assert hedgerow(*words, cwd=folder).returncode == 0
     assert sorted(files(folder / "release")) == ["data.csv", "facts.json", "plan.yaml"]
+    assert json.loads((folder / "release" / "facts.json").read_text())["seed"] == 1
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_a_full_disk_leaves_the_old_release_whole(folder: Path, format: str) -> None:
     (folder / "release").mkdir()
-    (folder / "release" / "old").write_text("old")
+    (folder / "release" / "facts.json").write_text("old")
     command = [sys.executable, "-c", "from hedgerow.cli import main; main()", "anonymize", "data.csv", "plan.yaml"]
     done = subprocess.run(
         [*command, "-o", "release", "--replace", "--format", format],
@@ -246,7 +252,7 @@ def test_a_full_disk_leaves_the_old_release_whole(folder: Path, format: str) -> 
     )
     assert done.returncode == 2, done.stderr
     assert "[output]" in done.stderr
-    assert files(folder / "release") == {"old": b"old"}
+    assert files(folder / "release") == {"facts.json": b"old"}
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
 
 
@@ -281,3 +287,91 @@ def test_usage_errors_and_help(hedgerow: Run) -> None:
     assert hedgerow("--version").stdout.startswith("hedgerow ")
     for words in (["--help"], ["anonymize", "--help"], ["plan", "--help"], ["explain", "-h"]):
         assert hedgerow(*words).returncode == 0
+
+
+LATTICE = (
+    PLAN.replace("privacy: {k: 4}", "privacy: {k: 4, p: 2}")
+    + "method: {name: lattice, objective: loss}\nwithhold: 10%\n"
+)
+
+
+def test_the_lattice_from_the_command_line(folder: Path, hedgerow: Run) -> None:
+    (folder / "plan.yaml").write_text(LATTICE)
+    shown = hedgerow("lattice", "data.csv", "plan.yaml", cwd=folder)
+    assert shown.returncode == 0, shown.stderr
+    assert "minimal nodes" in shown.stdout
+    view = json.loads(hedgerow("lattice", "data.csv", "plan.yaml", "--json", cwd=folder).stdout)
+    assert view["nodes"] == 5 * 3 * 2
+    done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["levels"] == view["best"]["loss"]["levels"]
+    assert facts["withheld"] == view["best"]["loss"]["withheld"] <= 20
+    assert facts["limits_broken"] == 0
+    checked = json.loads(hedgerow("verify", "release", "--original", "data.csv", "--json", cwd=folder).stdout)
+    assert checked["kept"] is True
+    assert {"k", "p"} <= {promise["name"] for promise in checked["promises"]}
+
+
+@pytest.mark.parametrize("limits", ["keep", "whole-levels", "ignore"])
+def test_limits_on_the_lattice(folder: Path, hedgerow: Run, limits: str) -> None:
+    (folder / "plan.yaml").write_text(LATTICE.replace("objective: loss", f"limits: {limits}"))
+    done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    if limits == "whole-levels":
+        assert facts["levels"]["city"] <= 1
+        assert facts["levels"]["age"] <= 2
+    assert (facts["limits_broken"] == 0) or limits == "ignore"
+
+
+@pytest.mark.parametrize(
+    ("privacy", "model"),
+    [
+        ("{k: 4, p: 3}", "p"),
+        ("{k: 4, l: {distinct: 3}}", "l"),
+        ("{k: 4, l: {entropy: 2}}", "l"),
+        ("{k: 4, l: {recursive: [3, 2]}}", "l"),
+        ("{k: 4, t: 0.5}", "t"),
+        ("{k: 4, alpha: 0.6}", "alpha"),
+    ],
+)
+@pytest.mark.parametrize("method", ["cluster", "lattice"])
+def test_every_model_from_the_command_line(folder: Path, hedgerow: Run, privacy: str, model: str, method: str) -> None:
+    plan = PLAN.replace("{k: 4}", privacy).replace("level: 2", "level: 3") + f"method: {method}\nwithhold: 60%\n"
+    (folder / "plan.yaml").write_text(plan)
+    done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    checked = json.loads(hedgerow("verify", "release", "--original", "data.csv", "--json", cwd=folder).stdout)
+    assert [promise["kept"] for promise in checked["promises"] if promise["name"] == model] == [True]
+    # One group loses its diversity: every sensitive value of it becomes the same.
+    data = folder / "release" / "data.csv"
+    lines = data.read_text().splitlines()
+    group = lines[1].rsplit(",", 1)[0]
+    data.write_text("\n".join(f"{group},flu" if line.startswith(group + ",") else line for line in lines) + "\n")
+    refused = hedgerow("verify", "release", "--json", cwd=folder)
+    assert refused.returncode == 1
+    broken = [promise["name"] for promise in json.loads(refused.stdout)["promises"] if not promise["kept"]]
+    assert model in broken
+
+
+def test_what_cannot_be_done_on_the_lattice_or_with_p(folder: Path, hedgerow: Run) -> None:
+    for plan, code, problem in (
+        (PLAN.replace("{k: 4}", "{k: 9, p: 9}"), 3, "too-few-values"),
+        (LATTICE.replace("withhold: 10%\n", "").replace("k: 4", "k: 60"), 3, "no-node"),
+        (PLAN.replace("{k: 4}", "{k: 4, p: 5}"), 2, "conflict"),
+        (PLAN.replace("{k: 4}", "{k: 4, p: {sex: 2}}"), 2, "conflict"),
+    ):
+        (folder / "plan.yaml").write_text(plan)
+        done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", cwd=folder)
+        assert (done.returncode, f"[{problem}]" in done.stderr) == (code, True), done.stderr
+        assert not (folder / "release").exists()
+
+
+def test_explain_shows_the_conditions(folder: Path, hedgerow: Run) -> None:
+    (folder / "plan.yaml").write_text(PLAN.replace("{k: 4}", "{k: 4, p: 3}"))
+    found = json.loads(hedgerow("explain", "data.csv", "plan.yaml", "--json", cwd=folder).stdout)
+    assert found["conditions"][0]["p"] == 3
+    assert found["conditions"][0]["max_p"] == 4
+    shown = hedgerow("explain", "data.csv", "plan.yaml", cwd=folder).stdout
+    assert "up to 4 different values" in shown

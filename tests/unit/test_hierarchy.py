@@ -195,3 +195,8 @@ def test_segments_between_cuts() -> None:
 def test_numbers_of_too_many_digits_are_refused() -> None:
     with pytest.raises(DataError, match="18 digits"):
         Intervals.over(["1", "1234567890123456789012"])
+
+
+def test_short_paths_may_be_padded_with_the_root_as_arx_does() -> None:
+    padded = Hierarchy.from_paths([("a", "X", "*"), ("other", "*", "*")])
+    assert padded.paths() == (("a", "X", "*"), ("other", "*"))

@@ -281,3 +281,32 @@ def test_two_widths_are_both_kept_though_not_proven_least() -> None:
     rows = pa.table({"x": [1, 1, 2, 9, 9, 50], "y": [1, 9, 1, 1, 2, 1]})
     release = hr.anonymize(rows, plan({"x": both, "y": both}))
     assert (release.withheld, release.facts["limits_broken"], release.facts["withheld_is_least"]) == (2, 0, False)
+
+
+def test_a_limit_on_a_value_that_does_not_occur_is_refused() -> None:
+    asked = plan({"x": {"role": "quasi-identifier", "limits": ["femal"]}})
+    with pytest.raises(hr.DataError, match="limit 'femal' is not a value that occurs"):
+        encode(pa.table({"x": ["female", "male"]}), asked)
+
+
+def test_problems_of_several_columns_are_reported_together() -> None:
+    tree = {"role": "quasi-identifier", "hierarchy": {"tree": {"*": ["a"]}}}
+    with pytest.raises(hr.DataError) as caught:
+        encode(pa.table({"x": ["a", "b"], "y": ["b", "a"]}), plan({"x": tree, "y": tree}))
+    assert len(caught.value.problems) == 2
+
+
+def test_a_width_below_one_step_of_the_grid_withholds_everything_and_harms_nothing() -> None:
+    asked = plan(
+        {
+            "x": {"role": "quasi-identifier", "intervals": "free", "snap": 5, "limit": {"width": 4}},
+            "y": "quasi-identifier",
+        }
+    )
+    rows = pa.table({"x": [1.5, 2.5, 7.5, 8.5], "y": ["a", "a", "a", "a"]})
+    assert hr.explain(rows, asked).withheld == 4
+
+
+def test_the_digest_in_the_facts_is_that_of_the_released_plan(tmp_path: Path) -> None:
+    release = hr.anonymize(pa.table(FRAME), plan(), tmp_path / "release")
+    assert hr.Plan.load(tmp_path / "release" / "plan.yaml").digest() == release.facts["plan"]

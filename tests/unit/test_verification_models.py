@@ -490,8 +490,11 @@ def test_distances_of_tables_too_large_for_whole_numbers() -> None:
         )
 
 
-def test_heights_are_those_of_the_whole_tree() -> None:
+def test_heights_are_those_of_the_whole_tree(tmp_path: Path) -> None:
     """Only two leaves occur, but the tree above them is the plan's, cut at the level."""
+    attribute: Any = {"role": "sensitive", "hierarchy": {"tree": TREE}}
+    release = clinic(tmp_path, {"A": ["lung", "lung"], "B": ["skin", "skin"]}, {"t": 0.2}, attribute)
+    assert release.check()["t"].found == "0.1667"  # ½ within cancer, 1 high of 3 although no infection occurs
     for level, expected in ((0, 2 / 3), (1, 1 / 2)):
         attribute = Attribute.model_validate({"role": "sensitive", "hierarchy": {"tree": TREE}, "level": level})
         reader = Reader.of(attribute, [])

@@ -47,7 +47,8 @@ def anonymize(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
     ],
     format: Annotated[
-        str | None, typer.Option(metavar="csv|parquet", help="Of the released rows; default: as DATA.")
+        str | None,
+        typer.Option(metavar="csv|parquet", help="Default: parquet if DATA is, else csv."),
     ] = None,
     seed: SeedOption = None,
     threads: Annotated[
@@ -109,6 +110,19 @@ def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
 
 
 @app.command()
+def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False) -> None:
+    """Show the lattice of levels: how many nodes satisfy the plan, which are minimal, and the best by each measure."""
+    from hedgerow.reports.terminal import lattice_summary
+    from hedgerow.workflow import explore_lattice
+
+    found = explore_lattice(data, plan).to_dict()
+    if as_json:
+        _print_json(found)
+    else:
+        Console().print(lattice_summary(found))
+
+
+@app.command()
 def verify(
     release: Annotated[Path, typer.Argument(metavar="DIR", help="Release folder.")],
     original: Annotated[str | None, typer.Option(metavar="DATA", help="The table it was made from.")] = None,
@@ -152,4 +166,4 @@ def demo(
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=float))

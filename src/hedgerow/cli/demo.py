@@ -15,6 +15,8 @@ from hedgerow.reports.terminal import explanation_summary, facts_summary, verifi
 from hedgerow.synthetic import clinic, write_demo
 from hedgerow.workflow import anonymize, explain, verify
 
+DEMO_FILES = frozenset({"patients.csv", "plan.yaml", "location.csv", "release"})
+
 
 @dataclass(frozen=True)
 class Demo:
@@ -51,7 +53,7 @@ class Demo:
 
 def run_demo(folder: Path, records: int, seed: int, replace: bool, progress: Callable[[str, int, int], None]) -> Demo:
     """Make up a clinic in a folder and release it."""
-    check_free(folder, replace)
+    check_free(folder, replace, DEMO_FILES)
     folder.mkdir(parents=True, exist_ok=True)
     progress("making up patients", 0, 0)
     data, plan = write_demo(folder, clinic(records, seed))

@@ -110,10 +110,11 @@ def _models(requirement: Requirement, microdata: Microdata) -> tuple[Any, Any]:
     heights: list[npt.NDArray[Any]] = []
     leaves: list[npt.NDArray[Any]] = []
     for position in columns:
-        tree = microdata.sensitive[position].tree
+        column = microdata.sensitive[position]
+        tree = column.tree
         parents.append(np.zeros(0, np.int64) if tree is None else tree.parent)
         heights.append(np.zeros(0) if tree is None else tree.heights / max(tree.height, 1))
-        leaves.append(np.zeros(0, np.int64) if tree is None else tree.leaf_nodes)
+        leaves.append(column.leaf_node)
     node_start = np.concatenate([[0], np.cumsum([len(part) for part in parents])]).astype(np.int64)
     leaf_start = np.concatenate([[0], np.cumsum([len(part) for part in leaves])]).astype(np.int64)
     trees = (

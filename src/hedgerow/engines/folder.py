@@ -44,12 +44,19 @@ def new_folder(target: Path, replace: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_free(target: Path, replace: bool) -> None:
-    """Refuse a target that holds something, early."""
+RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json"})
+
+
+def check_free(target: Path, replace: bool, own: frozenset[str] = RELEASE_FILES) -> None:
+    """Refuse a target that holds something, early; only what we wrote ourselves may be replaced."""
     if target.is_dir():
-        if any(target.iterdir()) and not replace:
+        held = {path.name for path in target.iterdir()}
+        if held and not replace:
             hint = "choose another folder, or replace it with --replace"
             raise DataError(Problem("output-in-use", "The output folder is not empty.", str(target), hint))
+        if held - own:
+            message = "The output folder holds other files than a release does, so it is not replaced."
+            raise DataError(Problem("output-in-use", message, str(target), "choose another folder"))
     elif target.exists():
         raise DataError(Problem("output-in-use", "The output is a file, not a folder.", str(target), "name a folder"))
 

@@ -47,7 +47,7 @@ class Intervals:
     >>> ages = Intervals.over(["32", "30", "42"])
     >>> ages.label(0, 1), ages.label(1, 1)
     ('30-32', '32')
-    >>> Intervals.over(["32", "30", "42"], snap=5).label(0, 1)
+    >>> Intervals.over(["32", "30", "42"], snap=5).label(0, 0)
     '30-34'
     """
 

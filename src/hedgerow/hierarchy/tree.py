@@ -55,7 +55,7 @@ class Hierarchy:
         PlanError
             With every problem found: two parents, a cycle, more than one root, an ambiguous label.
         """
-        rows = [tuple(path) for path in paths]
+        rows = [_without_padding(path) for path in paths]
         problems = _path_problems(rows)
         if problems:
             raise PlanError(problems)
@@ -317,6 +317,14 @@ def _tree_paths(tree: Mapping[str, Any]) -> list[tuple[str, ...]]:
         )
     walk(tree, ())
     return paths
+
+
+def _without_padding(path: Sequence[str]) -> tuple[str, ...]:
+    """Drop repeats of the root from the end of a path: ARX pads short paths so."""
+    line = tuple(path)
+    while len(line) > 2 and line[-1] == line[-2]:
+        line = line[:-1]
+    return line
 
 
 def _identities(path: Sequence[str]) -> list[tuple[str, int]]:

@@ -7,6 +7,7 @@ does not notice a change in another file; so a kernel may call those of ``search
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib
 import os
@@ -25,6 +26,7 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"hedgerow.kernels.{name}")
 
 
+@cache
 def _cache_folder() -> Path:
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -37,5 +39,7 @@ def _cache_folder() -> Path:
         probe.touch()
         probe.unlink()
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="hedgerow-kernels-"))
+        private = tempfile.TemporaryDirectory(prefix="hedgerow-kernels-")
+        atexit.register(private.cleanup)
+        return Path(private.name)
     return folder

@@ -1,13 +1,13 @@
 """Checking a node of the lattice: how many records its groups make fail, and what that costs.
 
-A *view* is a table of groups: codes, number of records, and a bit for every sensitive value that occurs. Attributes are
-packed into a few joint codes; a table gives, for every joint level and joint code, a dense number of the generalized
-values. Pass 1 finds every row's slot and adds up counts and bits; pass 2 looks at every slot once and clears it. A node
-above another is checked on the other's view, which has fewer rows.
+A *view* is a table of groups: a word of codes, the number of records, and a bit for every sensitive value that occurs.
+Attributes are packed into four joint codes of 16 bits, one word in all; a table gives, for every joint level and joint
+code, a dense number of the generalized values. Pass 1 finds every row's slot and adds up counts and bits; pass 2 looks
+at every slot once and clears it. A node above another is checked on the other's view, which has fewer rows.
 
 Arrays travel in tuples:
 
-- ``view``: codes (rows × joint attributes, four or more), counts, bits;
+- ``view``: words, counts, bits (empty if values are not counted);
 - ``address``: table, offsets of the node's levels in it, strides, size of the key space;
 - ``slots``: scratch space: counts, bits, keys, and the slot of every row.
 """
@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import numba as nb
 import numpy as np
+
+JOINT = np.uint64(0xFFFF)
 
 
 @nb.njit(nogil=True)
@@ -30,31 +32,37 @@ def _ones(word):
 @nb.njit(nogil=True)
 def _fill(view, address, slots, counted):
     """Pass 1: the slot of every row; counts and, if values are counted, bits by slot."""
-    codes, counts, bits = view
+    words, counts, bits = view
     table, offset, stride, domain = address
     slot_count, slot_bits, slot_key, slot_of = slots
-    rows, joints = codes.shape
-    size, shift = 16, 60
-    while size < 2 * rows:
-        size *= 2
-        shift -= 1
-    direct = domain <= 2 * size  # a larger key space is hashed: fewer slots stay in the processor's cache
-    last = np.uint64(size - 1)
     o0, o1, o2, o3 = np.uint64(offset[0]), np.uint64(offset[1]), np.uint64(offset[2]), np.uint64(offset[3])
     s1, s2, s3 = np.uint64(stride[1]), np.uint64(stride[2]), np.uint64(stride[3])
-    for row in range(np.uint64(rows)):
-        key = np.uint64(table[o0 + np.uint64(codes[row, 0])])
-        key += np.uint64(table[o1 + np.uint64(codes[row, 1])]) * s1
-        key += np.uint64(table[o2 + np.uint64(codes[row, 2])]) * s2
-        key += np.uint64(table[o3 + np.uint64(codes[row, 3])]) * s3
-        for s in range(4, joints):
-            key += np.uint64(table[np.uint64(offset[s]) + np.uint64(codes[row, s])]) * np.uint64(stride[s])
-        at = key
-        if not direct:
-            at = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift)
-            while slot_count[at] != 0 and slot_key[at] != key:
-                at = (at + np.uint64(1)) & last
-            slot_key[at] = key
+    if domain <= slot_count.size:
+        for row in range(np.uint64(words.size)):
+            word = words[row]
+            at = np.uint64(table[o0 + (word & JOINT)])
+            at += np.uint64(table[o1 + ((word >> np.uint64(16)) & JOINT)]) * s1
+            at += np.uint64(table[o2 + ((word >> np.uint64(32)) & JOINT)]) * s2
+            at += np.uint64(table[o3 + (word >> np.uint64(48))]) * s3
+            slot_count[at] += counts[row]
+            if counted:
+                slot_bits[at] |= bits[row]
+            slot_of[row] = at
+        return
+    shift = 60
+    while (1 << (64 - shift)) < 2 * words.size:
+        shift -= 1
+    last = np.uint64((1 << (64 - shift)) - 1)
+    for row in range(np.uint64(words.size)):
+        word = words[row]
+        key = np.uint64(table[o0 + (word & JOINT)])
+        key += np.uint64(table[o1 + ((word >> np.uint64(16)) & JOINT)]) * s1
+        key += np.uint64(table[o2 + ((word >> np.uint64(32)) & JOINT)]) * s2
+        key += np.uint64(table[o3 + (word >> np.uint64(48))]) * s3
+        at = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift)
+        while slot_count[at] != 0 and slot_key[at] != key:
+            at = (at + np.uint64(1)) & last
+        slot_key[at] = key
         slot_count[at] += counts[row]
         if counted:
             slot_bits[at] |= bits[row]
@@ -71,57 +79,87 @@ def _too_few(bits, column_bits, wanted):
 
 
 @nb.njit(nogil=True, cache=True)
-def check(view, address, slots, k, column_bits, wanted, gains, gain_offset):
+def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budget):
     """Check a node on a view.
 
     Returns the number of records in groups that fail, what withholding them costs beyond generalizing them (``gains``
-    by joint level and code), the number of groups that hold, and the sum of their squared sizes.
+    by joint level and code; only if they are within the budget), the number of groups that hold, and the sum of their
+    squared sizes.
     """
     counted = wanted.size > 0
     _fill(view, address, slots, counted)
-    codes = view[0]
+    words = view[0]
     slot_count, slot_bits, _, slot_of = slots
-    withheld, groups, squares = np.int64(0), np.int64(0), 0.0
+    g0, g1, g2, g3 = (
+        np.uint64(gain_offset[0]),
+        np.uint64(gain_offset[1]),
+        np.uint64(gain_offset[2]),
+        np.uint64(gain_offset[3]),
+    )
+    withheld, groups, squares = np.int64(0), np.int64(0), np.int64(0)
     excess = 0.0
-    for row in range(np.uint64(codes.shape[0])):
+    for row in range(np.uint64(words.size)):
         at = slot_of[row]
-        count = slot_count[at]
-        if count > 0:
-            if count < k or (counted and _too_few(slot_bits[at], column_bits, wanted)):
-                withheld += count
-                gain = 0.0
-                for s in range(codes.shape[1]):
-                    gain += gains[gain_offset[s] + codes[row, s]]
-                excess += count * gain
-            else:
-                groups += 1
-                squares += np.float64(count) * count
-            slot_count[at] = 0
-            if counted:
-                slot_bits[at] = 0
+        count = np.int64(slot_count[at])  # 0 if another row of the group came before
+        slot_count[at] = 0
+        holds = count >= k
+        if counted:
+            holds = holds and not _too_few(slot_bits[at], column_bits, wanted)
+            slot_bits[at] = 0
+        kept = count if holds else 0
+        groups += 1 if holds else 0
+        squares += kept * kept
+        withheld += count - kept
+        if count != kept and withheld <= budget:
+            word = words[row]
+            gain = gains[g0 + (word & JOINT)] + gains[g1 + ((word >> np.uint64(16)) & JOINT)]
+            gain += gains[g2 + ((word >> np.uint64(32)) & JOINT)] + gains[g3 + (word >> np.uint64(48))]
+            excess += count * gain
     return withheld, excess, groups, squares
 
 
 @nb.njit(nogil=True, cache=True)
-def roll_up(view, address, slots):
-    """Groups of a node as a smaller view; each keeps the codes of one of its rows."""
-    codes, counts, bits = view
-    slot_count, slot_bits, _, slot_of = slots
-    counted = slot_bits.size > 1
+def mark_below(state, extra, levels, strides, infeasible, excess):
+    """Note what a check says of all nodes below one: that they are infeasible, or what withholding costs at least."""
+    m = levels.size
+    current = np.zeros(m, np.int64)
+    at = np.int64(0)
+    inner = levels[m - 1] + 1
+    while True:
+        for node in range(at, at + inner):
+            if infeasible:
+                if state[node] == 0:
+                    state[node] = 1
+            elif extra[node] < excess:
+                extra[node] = excess
+        j = m - 2
+        while j >= 0 and current[j] == levels[j]:
+            at -= current[j] * strides[j]
+            current[j] = 0
+            j -= 1
+        if j < 0:
+            return
+        current[j] += 1
+        at += strides[j]
+
+
+@nb.njit(nogil=True, cache=True)
+def roll_up(view, address, slots, new, counted):
+    """Write the groups of a node as a smaller view; each keeps the word of one of its rows. Returns their number."""
     _fill(view, address, slots, counted)
-    rows, joints = codes.shape
-    new_codes, new_counts, new_bits = np.empty_like(codes), np.empty_like(counts), np.empty_like(bits)
-    total = 0
-    for row in range(rows):
+    words = view[0]
+    new_words, new_counts, new_bits = new
+    slot_count, slot_bits, _, slot_of = slots
+    total = np.uint64(0)
+    for row in range(np.uint64(words.size)):
         at = slot_of[row]
-        if slot_count[at] > 0:
-            for s in range(joints):
-                new_codes[total, s] = codes[row, s]
-            new_counts[total] = slot_count[at]
+        count = slot_count[at]
+        if count > 0:
+            new_words[total] = words[row]
+            new_counts[total] = count
             slot_count[at] = 0
-            new_bits[total] = 0
             if counted:
                 new_bits[total] = slot_bits[at]
                 slot_bits[at] = 0
-            total += 1
-    return new_codes[:total], new_counts[:total], new_bits[:total]
+            total += np.uint64(1)
+    return np.int64(total)

@@ -47,8 +47,8 @@ def cut_cells(low, high, starts, tags, sizes, wanted, width):
         narrow, offered = begin, begin  # runs may start at narrow or later; starts before offered are in the queue
         window = begin  # the run from here to i − 1 has all that is wanted, or all there is
         for i in range(begin + 1, end + 1):
-            while high[i - 1] - low[narrow] > width:
-                narrow += 1
+            while narrow < i and high[i - 1] - low[narrow] > width:
+                narrow += 1  # i itself if a single value is published wider than allowed
             for kind in range(kinds):
                 tag = tags[i - 1, kind]
                 if tag >= 0:

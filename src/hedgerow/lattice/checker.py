@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,9 +15,11 @@ from hedgerow.lattice.space import Node, Space
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.privacy import Requirement
 
-LEAST_JOINTS = 4  # as the kernel wants
+JOINTS = 4  # as the kernel wants
 LARGEST_JOINT = 1 << 16
 LARGEST_KEY = 1 << 62
+SLOTS = 1 << 20
+ROOM = 6  # times the profiles
 
 
 @dataclass(frozen=True)
@@ -58,14 +61,14 @@ class Checker(Protocol):
         ...
 
 
-def make_checker(space: Space, requirement: Requirement, objective: str) -> Checker:
-    """Choose the fastest checker that is right."""
+def make_checker(space: Space, requirement: Requirement, objective: str, budget: int | None = None) -> Checker:
+    """Choose the fastest checker that is right; what withholding costs may be left out beyond the budget."""
     microdata = space.microdata
     bits = sum(column.values for column in microdata.sensitive) if requirement.models else 0
     if requirement.survives_growth and microdata.person_of is None and bits <= 64:
         joints = _join(space)
         if joints is not None:
-            return KernelChecker(space, requirement, objective, joints)
+            return KernelChecker(space, requirement, objective, joints, budget)
     return GeneralChecker(space, requirement, objective)
 
 
@@ -83,29 +86,77 @@ def gains_by_level(space: Space, objective: str) -> list[list[npt.NDArray[np.flo
 def _join(space: Space) -> list[list[int]] | None:
     """Deal the columns out into joint attributes whose tables stay small; None if the keys would not fit."""
     present = [int(np.count_nonzero(np.bincount(space.codes[:, j]))) for j in range(len(space.maps))]
-    joints: list[list[int]] = [[] for _ in range(LEAST_JOINTS)]
+    joints: list[list[int]] = [[] for _ in range(JOINTS)]
 
     def size(joint: list[int]) -> int:
         return int(np.prod([present[i] for i in joint], dtype=object))
 
     for j in sorted(range(len(present)), key=lambda j: -present[j]):
-        best = min(
+        joint = min(
             joints, key=lambda joint: size(joint) * int(np.prod([len(space.maps[i]) for i in joint], dtype=object))
         )
-        if best and size(best) * present[j] > LARGEST_JOINT:
-            best = []
-            joints.append(best)
-        best.append(j)
-    room = 1
-    for joint in joints:
-        room *= size(joint)
-    return joints if room < LARGEST_KEY else None
+        joint.append(j)
+    fits = all(size(joint) <= LARGEST_JOINT for joint in joints)
+    return joints if fits and size(list(range(len(present)))) < LARGEST_KEY else None
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """Part of the room for views: arrays as the kernel takes them, and where the part ends."""
+
+    arrays: tuple[npt.NDArray[Any], ...]
+    start: int
+    end: int
+
+    def first(self, rows: int) -> _View:
+        return _View(tuple(part[:rows] for part in self.arrays), self.start, self.start + rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """Memory for a stack of views, taken once: fresh memory for every view costs more than filling it."""
+
+    words: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint64]
+
+    def view(self, start: int, rows: int) -> _View:
+        """Take room for so many rows, or fresh memory if there is no more."""
+        if start + rows <= len(self.counts):
+            parts = tuple(part[start : start + rows] for part in (self.words, self.counts, self.bits))
+            return _View(parts, start, start + rows)
+        fresh = (
+            np.empty(rows, np.uint64),
+            np.empty(rows, np.int32),
+            np.empty(rows if len(self.bits) else 0, np.uint64),
+        )
+        return _View(fresh, start, start + rows)
+
+
+_own = threading.local()
+
+
+def _slots(size: int, rows: int, counted: bool) -> tuple[npt.NDArray[Any], ...]:
+    """Scratch space of the kernel, which leaves it as it was: kept from search to search, by thread."""
+    kept = getattr(_own, "slots", None)
+    if kept is None or len(kept[0]) < size or len(kept[3]) < rows or (counted and len(kept[1]) < size):
+        kept = (
+            np.zeros(size, np.int32),
+            np.zeros(size if counted else 1, np.uint64),
+            np.zeros(size, np.uint64),
+            np.zeros(rows, np.uint64),
+        )
+        _own.slots = kept
+    return kept
 
 
 class KernelChecker:
     """Checks k and numbers of different values with the kernel."""
 
-    def __init__(self, space: Space, requirement: Requirement, objective: str, joints: list[list[int]]) -> None:
+    def __init__(
+        self, space: Space, requirement: Requirement, objective: str, joints: list[list[int]], budget: int | None
+    ) -> None:
+        self._budget = len(space.microdata.record_of) if budget is None else budget
         self._kernel = kernels.load("lattice")
         self._k = requirement.k
         microdata = space.microdata
@@ -144,16 +195,21 @@ class KernelChecker:
         self._stride = np.zeros(len(joints), np.int64)
         self._table = np.concatenate(tables).astype(np.uint32)
         self._gains = np.concatenate(joint_gains)
-        self._base = (np.ascontiguousarray(np.stack(columns, axis=1), np.uint16), counts, bits)
-        size = 32
-        while size < 4 * len(counts):
-            size *= 2
-        self._slots = (
-            np.zeros(size, np.int32),
-            np.zeros(size if counted else 1, np.uint64),
-            np.zeros(size, np.uint64),
-            np.zeros(len(counts), np.uint32),
+        rows = len(counts)
+        self._counted = counted
+        self._room = _Room(
+            np.empty(ROOM * rows, np.uint64),
+            np.empty(ROOM * rows, np.int32),
+            np.empty(ROOM * rows if counted else 0, np.uint64),
         )
+        self._base = self._room.view(0, rows)
+        word = np.zeros(rows, np.uint64)
+        for s, joint_codes in enumerate(columns):
+            word |= joint_codes.astype(np.uint64) << np.uint64(16 * s)
+        sources: tuple[npt.NDArray[Any], ...] = (word, counts, bits)
+        for part, values in zip(self._base.arrays, sources, strict=True):
+            part[...] = values[: len(part)]
+        self._slots = _slots(max(SLOTS, 1 << (2 * rows).bit_length()), rows, counted)
 
     def base(self) -> Any:
         """Return the view of all profiles."""
@@ -170,14 +226,20 @@ class KernelChecker:
         return self._table, self._offset, self._stride, stride
 
     def roll_up(self, view: Any, node: Node) -> Any:
-        """Return the view of a node at or above the view's own."""
-        return self._kernel.roll_up(view, self._address(node), self._slots)
+        """Return the view of a node at or above the view's own.
+
+        It stands behind the view it was made from, where others made from it stood before: only the last one holds.
+        """
+        new = self._room.view(view.end, len(view.arrays[0]))
+        groups = self._kernel.roll_up(view.arrays, self._address(node), self._slots, new.arrays, self._counted)
+        return new.first(groups)
 
     def check(self, view: Any, node: Node) -> Checked:
         """Check a node at or above the view's own."""
         withheld, excess, groups, squares = self._kernel.check(
-            view, self._address(node), self._slots, self._k, self._column_bits, self._wanted, self._gains, self._offset
-        )
+            view.arrays, self._address(node), self._slots, self._k, self._column_bits, self._wanted, self._gains,
+            self._offset, self._budget,
+        )  # fmt: skip
         return Checked(withheld, withheld, excess, groups, squares)
 
 

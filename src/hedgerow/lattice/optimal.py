@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow import kernels
 from hedgerow.lattice.checker import Checked, Checker, group_profiles, make_checker
 from hedgerow.lattice.space import ADDITIVE, Node, Objective, Space
 from hedgerow.privacy import Requirement
@@ -78,12 +79,17 @@ class _Search:
     def __init__(self, space: Space, requirement: Requirement, budget: int, objective: str) -> None:
         self.space, self.requirement, self.budget, self.objective = space, requirement, budget, objective
         self.monotone = requirement.survives_growth or budget == 0
-        self.checker: Checker = make_checker(space, requirement, objective)
+        self.checker: Checker = make_checker(space, requirement, objective, budget)
         self.records = space.microdata.records - len(space.microdata.unknown)
-        self.state = np.zeros(space.shape, np.uint8)
-        self.extra = np.zeros(space.shape)
         self.costs, self.entropies, self.corner = self._by_attribute()
-        self.bound = self._bounds()
+        # What is known of every node, one after the other: the last column's levels run fastest.
+        self.state = np.zeros(space.nodes, np.uint8)
+        self.extra = np.zeros(space.nodes)
+        self.bound = self._bounds().ravel()
+        self.levels = np.indices(space.shape).reshape(len(space.shape), -1)
+        self.strides = np.array([int(np.prod(space.shape[j + 1 :], dtype=np.int64)) for j in range(len(space.shape))])
+        self.stride_list = self.strides.tolist()
+        self.mark_below = kernels.load("lattice").mark_below
         self.best = np.inf
         self.found: dict[Node, tuple[float, Checked]] = {}
         self.checked = 0
@@ -131,32 +137,37 @@ class _Search:
 
     # -- checking ------------------------------------------------------------------------------------------------
 
+    def number(self, node: Node) -> int:
+        """Position of a node among all."""
+        total = 0
+        for level, stride in zip(node, self.stride_list, strict=True):
+            total += level * stride
+        return total
+
     def look_at(self, view: Any, node: Node) -> bool:
         """Check a node and note what follows; returns whether it is feasible."""
         self.checked += 1
         found = self.checker.check(view, node)
-        below = tuple(slice(0, level + 1) for level in node)
+        at = self.number(node)
         if found.withheld > self.budget:
-            self.state[node] = INFEASIBLE
+            self.state[at] = INFEASIBLE
             if self.monotone or found.surely_withheld > self.budget:
-                part = self.state[below]
-                np.maximum(part, INFEASIBLE, out=part)  # open nodes become infeasible, feasible ones stay
+                self.mark_below(self.state, self.extra, np.array(node), self.strides, True, 0.0)
             return False
-        self.state[node] = FEASIBLE
-        score = self._score(node, found)
+        self.state[at] = FEASIBLE
+        score = self._score(at, found)
         self.found[node] = (score, found)
         self.best = min(self.best, score)
         if self.monotone and found.excess > 0 and self.objective in ADDITIVE:
-            part_of = self.extra[below]
-            np.maximum(part_of, found.excess / self.records, out=part_of)
+            self.mark_below(self.state, self.extra, np.array(node), self.strides, False, found.excess / self.records)
         return True
 
-    def _score(self, node: Node, found: Checked) -> float:
+    def _score(self, at: int, found: Checked) -> float:
         if self.objective == "discernibility":
             return found.squares + float(self.records) * found.withheld
         if self.objective == "group-size":
             return self.records / (found.groups * self.requirement.k) if found.groups else np.inf
-        return float(self.bound[node]) + found.excess / self.records
+        return float(self.bound[at]) + found.excess / self.records
 
     def may_be_better(self) -> npt.NDArray[np.bool_]:
         """Tell which nodes are open and not ruled out by their bound."""
@@ -171,9 +182,9 @@ class _Search:
         if any(low >= size for low, size in zip(self.corner, self.space.shape, strict=True)):
             return
         for j, low in enumerate(self.corner):
-            where = [slice(None)] * len(self.corner)
-            where[j] = slice(0, low)
-            self.state[tuple(where)] = INFEASIBLE
+            if low:
+                self.state[self.levels[j] < low] = INFEASIBLE
+        has_above = [self.levels[j] < size - 1 for j, size in enumerate(self.space.shape)]
         view = self.checker.base()
         corner = tuple(self.corner)
         if any(corner):
@@ -184,30 +195,26 @@ class _Search:
             if not open_.any():
                 return
             maximal = open_.copy()
-            for j in range(open_.ndim):
-                upper, lower = [slice(None)] * open_.ndim, [slice(None)] * open_.ndim
-                upper[j], lower[j] = slice(1, None), slice(0, -1)
-                maximal[tuple(lower)] &= ~open_[tuple(upper)]
-            self._check_on_views(np.argwhere(maximal), view, corner)
+            for stride, inside in zip(self.stride_list, has_above, strict=True):
+                if inside.any():
+                    maximal[:-stride] &= ~(open_[stride:] & inside[:-stride])
+            self._check_on_views(np.flatnonzero(maximal), view, corner)
 
     def check_by_bound(self) -> None:
         """Check nodes in the order of their bounds until these exceed the best score."""
         view = self.checker.base()
-        for number in np.argsort(self.bound, axis=None, kind="stable"):
-            node = tuple(int(level) for level in np.unravel_index(number, self.space.shape))
-            if np.isfinite(self.best) and self.bound[node] > self.best * (1 + TIE) + TIE:
+        for number in np.argsort(self.bound, kind="stable"):
+            if np.isfinite(self.best) and self.bound[number] > self.best * (1 + TIE) + TIE:
                 return
-            if self.state[node] == OPEN:
-                self.look_at(view, node)
+            if self.state[number] == OPEN:
+                self.look_at(view, tuple(self.levels[:, number].tolist()))
 
     def check_everything(self) -> None:
         """Check all nodes that are not known to be infeasible, upper ones first."""
         view = self.checker.base()
-        levels = np.stack(np.unravel_index(np.arange(self.space.nodes), self.space.shape), axis=1)
-        for number in np.argsort(-levels.sum(axis=1), kind="stable"):
-            node = tuple(int(level) for level in levels[number])
-            if self.state[node] == OPEN:
-                self.look_at(view, node)
+        for number in np.argsort(-self.levels.sum(axis=0), kind="stable"):
+            if self.state[number] == OPEN:
+                self.look_at(view, tuple(self.levels[:, number].tolist()))
 
     # -- parts of the first way --------------------------------------------------------------------------------------
 
@@ -236,7 +243,7 @@ class _Search:
                 high = middle
             else:
                 low = middle + 1
-        if self.state[chain[low]] == OPEN and not self.look_at(view, chain[low]):
+        if self.state[self.number(chain[low])] == OPEN and not self.look_at(view, chain[low]):
             return
         improved = True
         while improved:
@@ -245,7 +252,8 @@ class _Search:
             under = tuple(max(low, level - 1) for low, level in zip(corner, node, strict=True))
             near = self.checker.roll_up(view, under)
             for neighbour in self._neighbours(node, corner):
-                if self.state[neighbour] != OPEN or self.bound[neighbour] + self.extra[neighbour] >= self.best:
+                at = self.number(neighbour)
+                if self.state[at] != OPEN or self.bound[at] + self.extra[at] >= self.best:
                     continue
                 before = self.best
                 if self.look_at(near, neighbour) and self.best < before:
@@ -268,24 +276,27 @@ class _Search:
         return found
 
     def _check_on_views(self, nodes: npt.NDArray[np.int64], view: Any, at: Node) -> None:
-        """Check an antichain of nodes (rows), sharing views of what lies below several of them."""
+        """Check an antichain of nodes, by their positions, sharing views of what lies below several of them."""
         limit = self.best * (1 + TIE) + TIE if np.isfinite(self.best) else np.inf
-        where = tuple(nodes.T)
-        nodes = nodes[(self.state[where] == OPEN) & (self.bound[where] + self.extra[where] <= limit)]
+        nodes = nodes[(self.state[nodes] == OPEN) & (self.bound[nodes] + self.extra[nodes] <= limit)]
         if len(nodes) <= 2:
-            for node in map(tuple, nodes.tolist()):
-                if self.state[node] == OPEN and not self.look_at(view, node) and self.budget == 0:
+            for number in nodes.tolist():
+                node = tuple(self.levels[:, number].tolist())
+                if self.state[number] == OPEN and not self.look_at(view, node) and self.budget == 0:
                     self._climb(view, node)
             return
-        meet = nodes.min(axis=0)
-        if tuple(meet) != at:
+        levels = self.levels[:, nodes]
+        meet = levels.min(axis=1)
+        if tuple(meet.tolist()) != at:
             at = tuple(meet.tolist())
             view = self.checker.roll_up(view, at)
         columns = np.arange(len(meet))
-        gains = len(nodes) * self.entropies[columns, meet] - self.entropies[columns, nodes].sum(axis=0)
-        split = int(np.argmax(np.where(nodes.max(axis=0) > meet, gains, -1.0)))  # some level must differ
-        for level in np.unique(nodes[:, split])[::-1]:  # the most general part first
-            self._check_on_views(nodes[nodes[:, split] == level], view, at)
+        gains = len(nodes) * self.entropies[columns, meet] - self.entropies[columns[:, None], levels].sum(axis=1)
+        split = int(np.argmax(np.where(levels.max(axis=1) > meet, gains, -1.0)))  # some level must differ
+        for level in range(self.space.shape[split] - 1, -1, -1):  # the most general part first
+            part = nodes[levels[split] == level]
+            if len(part):
+                self._check_on_views(part, view, at)
 
     def _climb(self, view: Any, node: Node) -> None:
         """Climb from an infeasible node to a maximal one: it rules out more."""
@@ -293,7 +304,8 @@ class _Search:
         for j in range(len(node)):
             for level in range(self.space.shape[j] - 1, node[j], -1):
                 higher = (*node[:j], level, *node[j + 1 :])
-                if self.state[higher] == FEASIBLE or (self.state[higher] == OPEN and self.look_at(view, higher)):
+                known = self.state[self.number(higher)]
+                if known == FEASIBLE or (known == OPEN and self.look_at(view, higher)):
                     continue
                 node = higher
                 break

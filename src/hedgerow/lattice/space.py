@@ -95,15 +95,16 @@ def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
     for position, column in enumerate(microdata.columns):
         assert isinstance(column, TreeColumn)
         tree = column.hierarchy
-        limit = limit_of_leaves(tree, column.marked if limits != "ignore" else ())
-        present = np.flatnonzero(np.bincount(codes[:, position]))
-        levels = []
-        for level in range(tree.height + 1):
-            nodes = tree.ancestors_at_level(level)
+        marked = column.marked if limits != "ignore" else ()
+        limit = limit_of_leaves(tree, marked) if marked else np.zeros(column.domain_size, np.int64)
+        present = np.bincount(codes[:, position], minlength=column.domain_size) > 0
+        nodes, levels = tree.leaf_nodes, []
+        for _ in range(tree.height + 1):
             beyond = tree.depths[nodes] < tree.depths[limit]
-            if limits == "whole-levels" and beyond[present].any():
+            if limits == "whole-levels" and (beyond & present).any():
                 break
             levels.append(np.where(beyond, limit, nodes))
+            nodes = np.maximum(tree.parent[nodes], 0)
         maps.append(tuple(levels))
     space = Space(microdata, codes, tuple(maps))
     if space.nodes > MOST_NODES:

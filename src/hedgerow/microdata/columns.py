@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.hierarchy import builders, limits
 from hedgerow.hierarchy.intervals import Intervals, segments
 from hedgerow.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
@@ -206,7 +206,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
         [code_of[MISSING] if label is None else code_of.get(leaf_of.get(label, ""), 0) for label in labels], np.int64
     )
     codes = _small(lookup[indices], len(hierarchy.leaf_nodes))
-    marked = _marked(attribute.limit, hierarchy)
+    marked = _marked(name, attribute, hierarchy)
     weight = 1 if attribute.weight is None else attribute.weight
     return Encoded(TreeColumn(name, hierarchy, marked, weight, _spec(attribute, present)), codes, unknown)
 
@@ -251,12 +251,22 @@ def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
     return spec
 
 
-def _marked(limit: Limit | None, hierarchy: Hierarchy) -> tuple[int, ...]:
+def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy) -> tuple[int, ...]:
+    """Return the nodes that the owner marked.
+
+    A name that fits the rule of the hierarchy but that no record lies under limits nobody here; the plan's own check
+    has refused those that do not fit. A flat column has no rule: there a name that does not occur is refused.
+    """
+    limit = attribute.limit
     if limit is None:
         return ()
     if limit.level is not None:
         return limits.nodes_by_level(hierarchy, limit.level)
-    # An interval that no record lies in is a node of the rule but not of this tree; it limits nobody here.
+    if attribute.hierarchy is None:
+        absent = [node for node in limit.nodes or () if node not in hierarchy]
+        if absent:
+            message = f"Column {name!r}: limit {absent[0]!r} is not a value that occurs in it."
+            raise PlanError(Problem("unknown-limit", message, hint="check the spelling, or use limit: {level: 0}"))
     names = (name for node in limit.nodes or () for name in _spellings(node))
     return limits.nodes_by_name(hierarchy, [name for name in names if name in hierarchy])
 

@@ -8,6 +8,7 @@ order, and ties go to the first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, Problem
-from hedgerow.microdata.columns import QuasiIdentifier, TreeColumn, encode
+from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -99,31 +100,42 @@ class Microdata:
 
 
 def encode_table(table: Table, plan: Plan) -> Microdata:
-    """Encode the quasi-identifiers of a table and collapse it to profiles."""
-    encoded = [encode(name, plan.attributes[name], table.columns[name]) for name in plan.quasi_identifiers]
+    """Encode the quasi-identifiers and sensitive columns of a table and collapse it to profiles."""
+    encoded, sensitive = encode_columns(table, plan)
+    ties = [ranks(table.columns[name]) for name in plan.columns("sensitive", "other")]
+    person = None if plan.person is None else _persons(plan.person, table.columns[plan.person])
+    return collapse(encoded, sensitive, person, ties)
+
+
+def collapse(
+    encoded: list[Encoded],
+    sensitive: list[tuple[SensitiveColumn, IntArray, IntArray]],
+    person: tuple[IntArray, int] | None = None,
+    ties: Sequence[tuple[IntArray, int]] = (),
+) -> Microdata:
+    """Collapse encoded columns to profiles with counts.
+
+    ``person`` and ``ties`` are ranks of the records, with how many there are: they order the records of a profile.
+    """
     columns = tuple(part.column for part in encoded)
-    unknown = np.zeros(table.records, bool)
+    unknown = np.zeros(len(encoded[0].codes), bool)
     for part in encoded:
         if part.unknown is not None:
             unknown |= part.unknown
-    sensitive = []
-    for name in plan.columns("sensitive"):
-        sensitive.append(encode_sensitive(name, plan.attributes[name], table.columns[name]))
-        unknown[sensitive[-1][2]] = True
+    for _, _, without_leaf in sensitive:
+        unknown[without_leaf] = True
     index_order = _index_order(columns, [part.codes for part in encoded])
     codes = [encoded[position].codes for position in index_order]
     sizes = [columns[position].domain_size for position in index_order]
-    ties = [ranks(table.columns[name]) for name in plan.columns("sensitive", "other")]
-    person = None if plan.person is None else _persons(plan.person, table.columns[plan.person])
-    if person is not None:
-        ties.insert(0, person)
     kept = np.flatnonzero(~unknown)
-    words = pack([column[kept] for column, _ in ties], [size for _, size in ties]) if ties else []
+    within = [*(() if person is None else (person,)), *ties]
+    words = pack([rank[kept] for rank, _ in within], [size for _, size in within])
     keys = pack([column[kept] for column in codes], sizes)
     order = order_by(keys + words)
     starts = starts_of_runs([word[order] for word in keys])
     record_of = kept[order]
     matrix = np.stack([column[record_of[starts]] for column in codes], axis=1)
+    values = [values[record_of] for _, values, _ in sensitive]
     return Microdata(
         columns,
         index_order,
@@ -133,10 +145,27 @@ def encode_table(table: Table, plan: Plan) -> Microdata:
         None if person is None else person[0][record_of],
         np.flatnonzero(unknown),
         tuple(column for column, _, _ in sensitive),
-        np.stack([values[record_of] for _, values, _ in sensitive], axis=1)
-        if sensitive
-        else np.zeros((len(record_of), 0), np.int64),
+        np.stack(values, axis=1) if values else np.zeros((len(record_of), 0), np.int64),
     )
+
+
+def encode_columns(table: Table, plan: Plan) -> tuple[list[Encoded], list[tuple[SensitiveColumn, IntArray, IntArray]]]:
+    """Encode all columns, and report the problems of all of them together."""
+    encoded: list[Encoded] = []
+    sensitive: list[tuple[SensitiveColumn, IntArray, IntArray]] = []
+    problems: list[Problem] = []
+    for name in plan.columns("quasi-identifier", "sensitive"):
+        attribute = plan.attributes[name]
+        try:
+            if attribute.role == "sensitive":
+                sensitive.append(encode_sensitive(name, attribute, table.columns[name]))
+            else:
+                encoded.append(encode(name, attribute, table.columns[name]))
+        except HedgerowError as error:
+            problems += error.problems
+    if problems:
+        raise DataError(problems)
+    return encoded, sensitive
 
 
 def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:

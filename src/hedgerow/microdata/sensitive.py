@@ -16,12 +16,13 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.hierarchy.numbers import Number, parse_number
 from hedgerow.hierarchy.tree import Hierarchy, IntArray
 from hedgerow.microdata.columns import build_hierarchy, distinct_labels
-from hedgerow.plan import Attribute
+from hedgerow.plan import Attribute, HierarchySpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NO_VALUE = -1
+ITSELF = "\0itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +35,24 @@ class SensitiveColumn:
         Number of different values.
     counts
         Records of the whole table by value.
-    tree
-        Tree over the values, leaf code = value code, if the column has a hierarchy.
+    tree, leaf_node
+        The column's hierarchy, cut at its level, and the node of every value in it; None and empty without one.
     in_order
         Whether the order of the codes means something: numbers, or leaves of a hierarchy.
     weight
         How much its diversity counts; None for the default.
+    spec
+        The hierarchy as a plan states it, with what depended on the data filled in.
     """
 
     name: str
     values: int
     counts: IntArray
     tree: Hierarchy | None
+    leaf_node: IntArray
     in_order: bool
     weight: Number | None
+    spec: HierarchySpec | None
 
 
 def fold(label: str) -> str:
@@ -72,10 +77,12 @@ def encode_sensitive(
         numbers = {key: parse_number(key) for key in keys.values()}
         in_order = bool(numbers) and all(number is not None for number in numbers.values())
         order = sorted(set(keys.values()), key=lambda key: ((numbers[key] if in_order else 0), key))
-        tree = None
+        tree, leaf_node = None, np.zeros(0, np.int64)
     else:
         keys, tree = _by_hierarchy(attribute, present)
-        order, in_order = list(tree.leaves), True
+        used = set(keys.values())
+        order, in_order = [leaf for leaf in tree.leaves if leaf in used], True
+        leaf_node = tree.leaf_nodes[[tree.code_of[leaf] for leaf in order]]
     code_of = {key: code for code, key in enumerate(order)}
     lookup = np.array([code_of[keys[label]] if label in keys else NO_VALUE for label in labels], np.int64)
     unplaced = {label for label in present if label not in keys}
@@ -92,34 +99,51 @@ def encode_sensitive(
             raise DataError(Problem("no-leaf", message, hint=hint))
     codes = lookup[indices]
     counts = np.bincount(codes[codes >= 0], minlength=len(order))
-    return SensitiveColumn(name, len(order), counts, tree, in_order, attribute.weight), codes, unknown
+    spec = _spec(attribute, present)
+    return SensitiveColumn(name, len(order), counts, tree, leaf_node, in_order, attribute.weight, spec), codes, unknown
+
+
+def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
+    spec = attribute.hierarchy
+    if spec is not None and spec.kind == "prefix" and spec.length is None:
+        return spec.model_copy(update={"length": max((len(fold(label)) for label in present), default=1)})
+    return spec
 
 
 def _by_hierarchy(attribute: Attribute, present: list[str]) -> tuple[dict[str, str], Hierarchy]:
-    """Return the value that each label counts as, and the tree over these values."""
+    """Return the value that each label counts as, and the tree over all values there could be."""
     assert attribute.hierarchy is not None
     if attribute.hierarchy.kind == "tree":
         tree = Hierarchy.from_tree(attribute.hierarchy.tree or {})
         leaf_of = {fold(leaf): leaf for leaf in tree.leaves}
         placed = {label: leaf_of[fold(label)] for label in present if fold(label) in leaf_of}
     else:
-        built = build_hierarchy(attribute, present)
-        tree, placed = built.hierarchy, dict(built.leaf_of)
+        folded = attribute.hierarchy.kind == "prefix"  # numbers and dates have one form already
+        texts = {label: fold(label) if folded else label for label in present}
+        built = build_hierarchy(attribute, sorted(set(texts.values())))
+        tree = built.hierarchy
+        placed = {label: built.leaf_of[text] for label, text in texts.items() if text in built.leaf_of}
     if attribute.unknown == "own-leaf-under-root":
         own = {label: fold(label) for label in present if label not in placed}
         new = sorted({key for key in own.values() if key not in tree})
         tree = tree.with_leaves_under_root(new)
         placed |= {label: key for label, key in own.items() if key in new}
-    level = attribute.level or 0
-    value_of = dict(zip(tree.leaves, (tree.names[node] for node in tree.ancestors_at_level(level)), strict=True))
-    used = dict.fromkeys(value_of[leaf] for leaf in tree.leaves if leaf in set(placed.values()))
-    return {label: value_of[leaf] for label, leaf in placed.items()}, _cut_tree(tree, list(used))
+    classes = tree.ancestors_at_level(attribute.level or 0).tolist()
+    inner = {above for node in set(classes) for above in _above(tree, node)}
+    value_of, paths = {}, {}
+    for leaf, node in zip(tree.leaves, classes, strict=True):
+        line = (tree.names[node], *(tree.names[above] for above in _above(tree, node)))
+        if node in inner:  # other values lie below it: it is a leaf of its own there
+            line = (f"{tree.names[node]}{ITSELF}", *line)
+        value_of[leaf] = line[0]
+        paths[line[0]] = line
+    return {label: value_of[leaf] for label, leaf in placed.items()}, Hierarchy.from_paths(paths.values())
 
 
-def _cut_tree(tree: Hierarchy, values: list[str]) -> Hierarchy:
-    """Return the part of a tree above the values; a value that has others below it becomes a leaf under the root."""
-    above = {value: tree.ancestors(value) for value in values}
-    inner = {name for line in above.values() for name in line[1:]}
-    if not values:
-        return Hierarchy((tree.root,), (-1,))
-    return Hierarchy.from_paths([(value, tree.root) if value in inner else above[value] for value in values])
+def _above(tree: Hierarchy, node: int) -> list[int]:
+    """Nodes on the way up from a node, without itself."""
+    line = []
+    while tree.parents[node] >= 0:
+        node = tree.parents[node]
+        line.append(node)
+    return line

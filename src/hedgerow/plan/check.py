@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +38,13 @@ RULE_CHECKS: dict[str, Callable[[Any], None]] = {
     "cuts": builders.check_cuts,
     "prefix": builders.check_prefixes,
     "dates": builders.check_dates,
+}
+DATE_NAME = re.compile(r"\d{4}(-\d\d(-\d\d)?|-Q[1-4]|s)?")
+NODE_NAMES = {
+    "bands": "intervals are named like 30-39, or [30, 40) where numbers have fractions",
+    "cuts": "intervals are named like 30-39, or [30, 40) where numbers have fractions",
+    "prefix": "nodes are named like 431**, with as many characters as a full value",
+    "dates": "nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
 }
 PARTS_BY_ROLE: dict[str, set[str]] = {
     "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight"},
@@ -74,10 +82,16 @@ def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path) ->
     columns = raw.get("attributes")
     for name, part in columns.items() if isinstance(columns, Mapping) else ():
         with suppress(ValidationError):
-            problems += _check_attribute(name, Attribute.model_validate(part), places, base)[1]
+            known = _known_keys(part, (*Attribute.model_fields, "limits"))
+            problems += _check_attribute(name, Attribute.model_validate(known), places, base)[1]
     with suppress(ValidationError):
-        problems += _check_k(Privacy.model_validate(raw.get("privacy")), places)
+        problems += _check_k(Privacy.model_validate(_known_keys(raw.get("privacy"), Privacy.model_fields)), places)
     return problems
+
+
+def _known_keys(part: Any, names: Iterable[str]) -> Any:
+    """Leave out the keys that were reported as unknown already."""
+    return {key: value for key, value in part.items() if key in set(names)} if isinstance(part, Mapping) else part
 
 
 # -- problems that the schema finds ----------------------------------------------------------------------------------
@@ -255,19 +269,16 @@ def _check_limit(
             report("limit-level", message, f"use a level from 0 to {height}", "limit")
     elif limit.nodes is not None and tree is not None:
         attempt(lambda: nodes_by_name(tree, limit.nodes or ()), "limit")
-    elif limit.nodes is not None and spec is not None and spec.kind in ("bands", "cuts"):
+    elif limit.nodes is not None and spec is not None:
         for node in limit.nodes:
-            if not _is_interval_of(spec, node):
-                message = f"Column {name!r}: limit {node!r} is not an interval of the hierarchy."
-                report(
-                    "unknown-limit",
-                    message,
-                    "intervals are named like 30-39, or [30, 40) where numbers have fractions",
-                    "limit",
-                )
-    elif limit.cuts is not None and attribute.snap is not None:
-        off = [cut for cut in limit.cuts if cut % attribute.snap != 0]
-        if off:
+            if not _could_be_node(spec, node):
+                message = f"Column {name!r}: limit {node!r} is not a node that the hierarchy can have."
+                report("unknown-limit", message, NODE_NAMES[spec.kind], "limit")
+    elif attribute.snap is not None:
+        if limit.width is not None and limit.width < attribute.snap - 1:
+            message = f"Column {name!r}: a width below one step of 'snap' admits no value at all."
+            report("conflict", message, "widen it, or narrow the grid", "limit")
+        if any(cut % attribute.snap != 0 for cut in limit.cuts or ()):
             report(
                 "conflict",
                 f"Column {name!r}: cut points must lie on the grid of 'snap'.",
@@ -286,12 +297,19 @@ def _height(spec: HierarchySpec | None, tree: Hierarchy | None) -> int | None:
     return None  # prefixes: depends on the length of the values
 
 
-def _is_interval_of(spec: HierarchySpec, name: str) -> bool:
-    if name.strip() == builders.ROOT or parse_number(name) is not None:
+def _could_be_node(spec: HierarchySpec, name: str) -> bool:
+    """Tell whether a hierarchy made by a rule could have a node of this name."""
+    if name.strip() == builders.ROOT:
         return True
+    if spec.dates is not None:
+        return bool(DATE_NAME.fullmatch(name))
+    if spec.prefix is not None:
+        stem = name.rstrip("*")
+        length = spec.length or max(len(name), *spec.prefix)
+        return 0 < len(name) <= length and (stem == name or (len(name) == length and len(stem) <= max(spec.prefix)))
     ends = parse_half_open(name)
-    if ends is None:
-        return False
+    if parse_number(name) is not None or ends is None:
+        return parse_number(name) is not None
     if spec.bands is not None:
         return any(ends[1] - ends[0] == width and ends[0] % width == 0 for width in spec.bands)
     return any(ends in pairwise(points) for points in spec.cuts or ())

@@ -73,7 +73,8 @@ class Requirement:
 def tally_of(microdata: Microdata, position: int, group_of: IntArray, groups: int) -> Tally:
     """Count the values of one sensitive column by group."""
     column = microdata.sensitive[position]
-    return Tally.of_codes(group_of, microdata.sensitive_of[:, position], groups, column.counts, column.tree)
+    codes = microdata.sensitive_of[:, position]
+    return Tally.of_codes(group_of, codes, groups, column.counts, column.tree, column.leaf_node)
 
 
 def people_by_group(microdata: Microdata, group_of: IntArray, groups: int) -> IntArray:

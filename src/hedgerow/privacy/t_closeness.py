@@ -64,7 +64,7 @@ class TCloseness:
         if not tree.height:
             return np.zeros(len(extra))
         at = np.zeros((len(extra), len(tree.names)))
-        at[:, tree.leaf_nodes] = extra
+        at[:, tally.leaf_node] = extra
         surplus, lacking = np.zeros_like(at), np.zeros_like(at)
         moved = np.zeros(len(extra))
         for node in range(len(tree.names) - 1, -1, -1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -26,8 +26,8 @@ class Tally:
         One entry for each value that occurs in a group.
     overall
         Counts by value in the whole table.
-    tree
-        Tree over the values, if the column has a hierarchy.
+    tree, leaf_node
+        The column's hierarchy and the node of every value in it, if it has one.
     """
 
     groups: int
@@ -37,16 +37,24 @@ class Tally:
     count: IntArray
     overall: IntArray
     tree: Hierarchy | None = None
+    leaf_node: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def of_codes(
-        cls, group_of: IntArray, codes: IntArray, groups: int, overall: IntArray, tree: Hierarchy | None = None
+        cls,
+        group_of: IntArray,
+        codes: IntArray,
+        groups: int,
+        overall: IntArray,
+        tree: Hierarchy | None = None,
+        leaf_node: IntArray | None = None,
     ) -> Tally:
         """Count codes (−1: missing) by group (−1: in none)."""
         counted = (group_of >= 0) & (codes >= 0)
         values = max(len(overall), 1)
         keys, count = np.unique(group_of[counted] * values + codes[counted], return_counts=True)
-        return cls(groups, len(overall), keys // values, keys % values, count, overall, tree)
+        at = np.zeros(0, np.int64) if leaf_node is None else leaf_node
+        return cls(groups, len(overall), keys // values, keys % values, count, overall, tree, at)
 
     @classmethod
     def of_values(cls, values: Iterable[Hashable | None], overall: Iterable[Hashable | None] | None = None) -> Tally:

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from hedgerow import measures
-from hedgerow.clustering.cells import Cells
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.privacy import attribute_disclosures
-from hedgerow.recoding import Recoding
+from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
 
-def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, recoding: Recoding) -> dict[str, Any]:
+def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solution) -> dict[str, Any]:
     """Collect the facts of a release; its groups must be those that a reader can tell apart."""
+    recoding = solution.recoding
     sizes, k = recoding.sizes, plan.privacy.k
     withheld = microdata.records - recoding.released
     losses = measures.loss_by_attribute(microdata, recoding)
@@ -32,18 +32,14 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, 
         "plan": plan.digest(),
         "seed": plan.seed,
         "method": plan.method.name,
+        "privacy": plan.to_dict()["privacy"],
         "k": k,
         "records": microdata.records,
         "released": recoding.released,
         "withheld": withheld,
-        "withheld_because": {
-            "failing_cell": cells.withheld,
-            "fits_no_group": withheld - cells.withheld - len(microdata.unknown),
-            "no_leaf": len(microdata.unknown),
-        },
-        "withheld_is_least": cells.proven,
-        "cells": len(cells.people),
-        "cells_withheld": int(cells.failing.sum()),
+        "withheld_because": solution.withheld_because,
+        "withheld_is_least": solution.withheld_is_least,
+        **solution.details,
         "groups": recoding.groups,
         "smallest_group": int(sizes.min(initial=microdata.records)),
         "largest_group": int(sizes.max(initial=0)),
@@ -53,6 +49,10 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, 
         "limits_broken_by_attribute": breaks,
         "loss": _number(sum(losses.values(), Fraction(0))),
         "loss_by_attribute": {name: _number(loss) for name, loss in losses.items()},
+        "share_lost_by_attribute": {
+            column.name: _number(losses[column.name] / Fraction(column.weight) / microdata.records)
+            for column in microdata.columns
+        },
         "ntil": _number(measures.ntil(microdata, recoding)),
         "ncp": _number(measures.mean_ncp(microdata, recoding)),
         "granularity": _number(measures.granularity(microdata, recoding)),
@@ -73,7 +73,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, cells: Cells, 
 
 def facts_to_json(facts: dict[str, Any]) -> str:
     """Write facts as JSON text that is the same for the same facts."""
-    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False, default=float) + "\n"
 
 
 def _number(exact: Fraction) -> float:

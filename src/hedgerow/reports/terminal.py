@@ -11,6 +11,7 @@ from rich.text import Text
 
 WITHHELD_BECAUSE = {
     "failing_cell": "in cells that are too small or too uniform",
+    "failing_group": "in groups that fail",
     "fits_no_group": "that fit no group",
     "no_leaf": "with a value that has no leaf",
 }
@@ -21,6 +22,10 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     lines = Table.grid(padding=(0, 2))
     lines.add_row("released", f"{facts['released']:,} of {facts['records']:,} records")
     lines.add_row("withheld", _withheld(facts))
+    if "levels" in facts:
+        levels = ", ".join(f"{name} {level}" for name, level in facts["levels"].items())
+        searched = f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
+        lines.add_row("levels", f"{levels}  ({searched})")
     smallest = f"{facts['smallest_group']:,}"
     if "smallest_group_persons" in facts:
         smallest += f" records, {facts['smallest_group_persons']:,} persons"
@@ -51,7 +56,7 @@ def _withheld(facts: Mapping[str, Any]) -> str:
             f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in facts["withheld_because"].items() if count
         ]
         text += f" ({'; '.join(because)})"
-    if facts["withheld_is_least"]:
+    if facts["withheld"] and facts["withheld_is_least"] and facts["limits"] == "kept":
         text += ", the fewest possible within the limits"
     return text
 
@@ -62,9 +67,8 @@ def _loss_bars(facts: Mapping[str, Any]) -> Table:
     table.add_column("attribute")
     table.add_column("share lost", justify="right")
     table.add_column("")
-    worst = max(facts["loss_by_attribute"].values(), default=0) or 1
-    for name, loss in facts["loss_by_attribute"].items():
-        table.add_row(name, f"{loss / facts['records']:.3f}", Text("█" * round(24 * loss / worst), style="green"))
+    for name, share in facts["share_lost_by_attribute"].items():
+        table.add_row(name, f"{share:.3f}", Text("█" * round(24 * share), style="green"))
     return table
 
 
@@ -80,6 +84,11 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     share = found["withheld"] / found["records"]
     least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"
     lines.add_row("must be withheld", f"{found['withheld']:,} records ({share:.2%}), {least}")
+    if found["allowed"] is not None:
+        enough = (
+            Text("enough", style="green") if found["withheld"] <= found["allowed"] else Text("too few", style="red")
+        )
+        lines.add_row("the plan allows", Text(f"{found['allowed']:,} records: ") + enough)
     if found["withheld_unknown"]:
         lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
     for condition in found["conditions"]:
@@ -109,7 +118,7 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
         parts += [Text(), table]
         if len(found["lifts"]) > 12:
             parts.append(Text(f"  … and {len(found['lifts']) - 12:,} more (--json lists all)", style="dim"))
-    elif found["withheld"]:
+    elif found["withheld"] > found["withheld_unknown"]:
         parts += [Text(), Text("No single change saves a record; lower k, or lift several limits together.")]
     return Group(*parts)
 
@@ -126,3 +135,67 @@ def verification_summary(found: Mapping[str, Any]) -> RenderableType:
 
 def _short(text: str, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def lattice_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show the lattice: a bar for every height, the minimal nodes and the best ones."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("columns", ", ".join(found["columns"]))
+    lines.add_row("nodes", f"{found['nodes']:,}; {found['checked']:,} looked at to know all")
+    lines.add_row("satisfying", f"{found['satisfying']:,}, of which {found['minimal_nodes']:,} minimal")
+    lines.add_row("may be withheld", f"{found['budget']:,} records")
+    low = found["samarati"]
+    at = "none" if low["levels"] is None else _levels(low["levels"])
+    skipped = f", {low['skipped']:,} skipped by Condition 2" if low["skipped"] else ""
+    lines.add_row("binary search", f"{at}  ({low['checked']:,} looked at{skipped})")
+    for condition in found["conditions"]:
+        limits = f"maxP {condition['max_p']:,}, maxGroups {condition['max_groups']:,}"
+        lines.add_row(f"p = {condition['p']}", f"{limits} for {', '.join(condition['columns'])}")
+    parts: list[RenderableType] = [lines, Text(), _height_bars(found["heights"])]
+    if found["best"]:
+        table = _scored("best node by each measure", "measure")
+        for objective, node in found["best"].items():
+            _add_scored(table, objective, node)
+        parts += [Text(), table]
+    if found["minimal"]:
+        table = _scored("minimal nodes", "")
+        for node in found["minimal"][:12]:
+            _add_scored(table, "", node)
+        parts += [Text(), table]
+        if found["minimal_nodes"] > 12:
+            parts.append(Text(f"  … and {found['minimal_nodes'] - 12:,} more (--json lists up to 200)", style="dim"))
+    return Group(*parts)
+
+
+def _height_bars(heights: list[Mapping[str, Any]]) -> Table:
+    table = Table("height", box=None, padding=(0, 2), title="nodes by height: satisfying of all", title_justify="left")
+    table.add_column("nodes", justify="right")
+    table.add_column("satisfying", justify="right")
+    table.add_column("minimal", justify="right")
+    table.add_column("")
+    most = max(height["nodes"] for height in heights)
+    for height in reversed(heights):
+        full = max(1, round(30 * height["nodes"] / most))
+        good = round(full * height["satisfying"] / height["nodes"])
+        bar = Text("█" * good, style="green") + Text("░" * (full - good), style="dim")
+        numbers = (f"{height[name]:,}" for name in ("nodes", "satisfying", "minimal"))
+        table.add_row(str(height["height"]), *numbers, bar)
+    return table
+
+
+def _scored(title: str, first: str) -> Table:
+    table = Table(first, box=None, padding=(0, 1), title=title, title_justify="left")
+    table.add_column("levels", no_wrap=True)
+    for name in ("withheld", "groups", "loss", "ncp", "granularity"):
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _add_scored(table: Table, first: str, node: Mapping[str, Any]) -> None:
+    scores = (f"{node[name]:.4f}" for name in ("loss", "ncp", "granularity"))
+    table.add_row(first, _levels(node["levels"]), f"{node['withheld']:,}", f"{node['groups']:,}", *scores)
+
+
+def _levels(levels: Mapping[str, int]) -> str:
+    """Write a node as its levels, in the order of the columns shown above it."""
+    return "⟨" + ",".join(str(level) for level in levels.values()) + "⟩"

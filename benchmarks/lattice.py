@@ -1,0 +1,73 @@
+"""The best node of the lattice on ARX's Adult, beside ARX's own figures and against evaluating every node."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks import adult
+from hedgerow.lattice import find_minimal, find_optimum, make_space
+from hedgerow.lattice.checker import make_checker
+from hedgerow.microdata import read_table
+from hedgerow.microdata.microdata import collapse, encode_columns
+from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement
+
+ARX_MS = {"a": 32, "b": 839, "c": 358}  # ARX 3.9.2, Java 17, warm, median of 5, CPU, on a 2-core machine (issue 3)
+PROTOTYPE_MS = {"a": 6, "b": 14, "c": 6}  # with profile building, on a 2-core machine (LATTICE.md)
+COLUMNS = [
+    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
+]  # fmt: skip
+
+
+def plan(case: str) -> Plan:
+    """k = 5; b and c withhold up to 5 %; c has occupation sensitive, three different values."""
+    attributes: dict[str, Any] = {
+        name: {"role": "quasi-identifier", "hierarchy": {"file": f"adult_hierarchy_{name}.csv"}} for name in COLUMNS
+    }
+    privacy: dict[str, Any] = {"k": 5}
+    if case == "c":
+        attributes["occupation"] = "sensitive"
+        privacy["p"] = 3
+    return Plan.from_dict({"attributes": attributes, "privacy": privacy}, base=adult.FOLDER / "arx-adult")
+
+
+def run(report: Callable[[str, Any], None]) -> None:
+    """Measure CPU milliseconds, the least of nine runs after warm-up."""
+    for case in "abc":
+        _run_case(case, report)
+
+
+def _run_case(case: str, report: Callable[[str, Any], None]) -> None:
+    asked = plan(case)
+    table = read_table(adult.FOLDER / "arx-adult" / "adult.csv", asked)
+    encoded, sensitive = encode_columns(table, asked)
+    microdata = collapse(encoded, sensitive)
+    requirement = Requirement.of_plan(asked, microdata)
+    budget = 0 if case == "a" else int(0.05 * microdata.records)
+    collapsing = _least(lambda: collapse(encoded, sensitive))
+    searching = _least(lambda: find_optimum(make_space(microdata), requirement, budget, "granularity"))
+    space = make_space(microdata)
+    best = find_optimum(space, requirement, budget, "granularity")
+    assert best is not None
+    report(f"{case}: levels, withheld, score", f"{best.node}, {best.withheld:,}, {best.score:.6f}")
+    report(f"{case}: nodes, looked at", f"{best.nodes:,}, {best.checked}")
+    report(f"{case}: profiles + search, CPU ms", f"{collapsing:.1f} + {searching:.1f}")
+    report(f"{case}: ARX, prototype, CPU ms (elsewhere)", f"{ARX_MS[case]}, {PROTOTYPE_MS[case]}")
+    checker = make_checker(space, requirement, "granularity")
+    every = _least(lambda: [checker.check(checker.base(), node) for node in np.ndindex(*space.shape)], times=1)
+    report(f"{case}: evaluating every node, CPU ms; times slower", f"{every:.0f}; {every / searching:.0f}")
+    minimal = find_minimal(space, requirement, budget)
+    report(f"{case}: minimal nodes, looked at", f"{len(minimal.minimal):,}, {minimal.checked:,}")
+
+
+def _least(work: Callable[[], object], times: int = 9) -> float:
+    found = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        found.append(1000 * (time.process_time() - start))
+    return min(found)

@@ -1,0 +1,161 @@
+"""From microdata and a plan to a recoding: choosing the method, and saying what blocks where there is no solution."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.clustering import ConstrainedKMember, DiverseClustering, find_cells
+from hedgerow.clustering.threads import Progress
+from hedgerow.errors import NoSolution, Problem
+from hedgerow.explanation import conditions, explain_limits
+from hedgerow.lattice import Space, find_optimum, make_space, recode
+from hedgerow.lattice.checker import make_checker
+from hedgerow.microdata import Microdata
+from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement
+from hedgerow.recoding import Recoding
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A recoding and how it came about.
+
+    Attributes
+    ----------
+    recoding
+        Groups in the order of their published values.
+    withheld_because
+        Number of records withheld, by reason.
+    withheld_is_least
+        Whether no release within the limits, by any method, withholds fewer.
+    details
+        Facts that only this method has.
+    """
+
+    recoding: Recoding
+    withheld_because: dict[str, int]
+    withheld_is_least: bool
+    details: dict[str, Any]
+
+
+def solve(microdata: Microdata, plan: Plan, threads: int | None = None, progress: Progress | None = None) -> Solution:
+    """Find a release of microdata as a plan asks.
+
+    Raises
+    ------
+    NoSolution
+        Naming the attribute, the limit and the change that matter most.
+    """
+    requirement = Requirement.of_plan(plan, microdata)
+    _refuse_the_impossible(microdata, requirement)
+    if plan.method.name == "lattice":
+        return _by_lattice(microdata, plan, requirement)
+    return _by_clustering(microdata, plan, requirement, threads or os.cpu_count() or 1, progress)
+
+
+def lattice_budget(microdata: Microdata, plan: Plan) -> int:
+    """Records that a node of the lattice may withhold, beyond those whose value has no leaf."""
+    allowed = 0 if plan.withhold is None else plan.withhold.records(microdata.records)
+    return max(0, allowed - len(microdata.unknown))
+
+
+def _refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> None:
+    if microdata.people() < requirement.k:
+        what = "records" if microdata.person_of is None else "persons"
+        message = f"k is {requirement.k}, but the table has only {microdata.people():,} {what} that can be released."
+        raise NoSolution(Problem("too-few-records", message, hint="lower k, or add records"))
+    for condition in conditions(microdata, requirement):
+        if condition.p > condition.max_p:
+            names = _listed(condition.columns)
+            message = f"p is {condition.p}, but {names} has only {condition.max_p} different values."
+            raise NoSolution(Problem("too-few-values", message, hint=f"ask for p = {condition.max_p} or less"))
+
+
+def _by_clustering(
+    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, progress: Progress | None
+) -> Solution:
+    cells = find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
+    if cells.withheld == len(microdata.record_of):
+        message = f"The limits would withhold every record (k = {requirement.k})."
+        raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
+    _check_budget(microdata, plan, cells.withheld + len(microdata.unknown))
+    if requirement.models:
+        algorithm: Any = DiverseClustering(requirement, plan.seed, threads, plan.method.join)
+    else:
+        algorithm = ConstrainedKMember(requirement.k, plan.seed, threads)
+    recoding = algorithm(microdata, progress, cells).in_published_order(microdata)
+    withheld = microdata.records - recoding.released
+    if not recoding.groups:
+        hint = "loosen the demands on the sensitive columns, or lower k"
+        raise NoSolution(Problem("all-withheld", "No group could be formed that meets every demand.", hint=hint))
+    _check_budget(microdata, plan, withheld)
+    because = {
+        "failing_cell": cells.withheld,
+        "fits_no_group": withheld - cells.withheld - len(microdata.unknown),
+        "no_leaf": len(microdata.unknown),
+    }
+    details = {"cells": len(cells.people), "cells_withheld": int(cells.failing.sum())}
+    return Solution(recoding, because, cells.proven, details)
+
+
+def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> Solution:
+    _check_budget(microdata, plan, len(microdata.unknown))
+    budget = lattice_budget(microdata, plan)
+    space = make_space(microdata, plan.method.limits)
+    best = find_optimum(space, requirement, budget, plan.method.objective)
+    if best is None or best.withheld == len(microdata.record_of):
+        raise NoSolution(_no_node(space, requirement, budget))
+    recoding = recode(space, requirement, best.node).in_published_order(microdata)
+    because = {"failing_group": best.withheld, "no_leaf": len(microdata.unknown)}
+    details = {
+        "levels": dict(zip([column.name for column in microdata.columns], best.node, strict=True)),
+        "objective": plan.method.objective,
+        "score": round(best.score, 12),
+        "lattice": {
+            "nodes": best.nodes,
+            "checked": best.checked,
+            "below_infeasible": best.below_infeasible,
+            "by_bound": best.by_bound,
+        },
+    }
+    return Solution(recoding, because, False, details)
+
+
+def _check_budget(microdata: Microdata, plan: Plan, withheld: int) -> None:
+    allowed = None if plan.withhold is None else plan.withhold.records(microdata.records)
+    if allowed is not None and withheld > allowed:
+        message = f"{withheld:,} of {microdata.records:,} records must be withheld, but the plan allows {allowed:,}."
+        raise NoSolution(_blocking(microdata, plan, "withhold-budget", message))
+
+
+def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Problem:
+    """Name the attribute, limit and change that matter most."""
+    found = explain_limits(microdata, plan)
+    for cause in found.causes[:3]:
+        if cause.alone:
+            message += f" The limit of {cause.attribute!r} ({cause.limit}) alone withholds {cause.alone:,}."
+        elif cause.saves:
+            message += f" Without the limit of {cause.attribute!r} ({cause.limit}) it were {cause.saves:,} fewer."
+    hints = [f"{lift.attribute}: {lift.change} saves {lift.saves:,}" for lift in found.lifts[:3]]
+    return Problem(code, message, hint="; ".join(hints) or "lower k, or lift several limits together")
+
+
+def _no_node(space: Space, requirement: Requirement, budget: int) -> Problem:
+    """Say how many records even the coarsest node withholds."""
+    checker = make_checker(space, requirement, "loss")
+    top = tuple(size - 1 for size in space.shape)
+    withheld = checker.check(checker.base(), top).withheld
+    message = (
+        f"No node of the lattice meets the plan: at most {budget:,} records may be withheld, "
+        f"but even the coarsest node {space.name(top)} withholds {withheld:,}."
+    )
+    return Problem(
+        "no-node", message, hint=f"allow it with withhold: {{at_most: {withheld}}}, or loosen limits or demands"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
