@@ -189,6 +189,22 @@ def test_the_schema_admits_what_loads_and_refuses_what_does_not(folder: Path) ->
         "withhold": "5%",
     }
     jsonschema.validate(right, schema)
+    right["attributes"]["illness"] = "sensitive"  # type: ignore[index]
+    for more in (
+        {"p": 3},
+        {"p": {"illness": 2}},
+        {"l": 2},
+        {"l": {"distinct": 3}},
+        {"l": {"illness": {"recursive": [2, 3]}}},
+        {"t": 0.2},
+        {"t": {"at_most": 0.2, "distance": "ordered"}},
+        {"t": {"illness": 0.2}},
+        {"alpha": 0.5},
+        {"alpha": {"illness": 0.5}},
+    ):
+        asked = {**right, "privacy": {"k": 5, **more}, "attributes": {"a": "quasi-identifier", "illness": "sensitive"}}
+        jsonschema.validate(asked, schema)
+        Plan.from_dict(asked)
     for wrong in ({"attributes": {"a": "quasi"}, "privacy": {"k": 2}}, {**right, "privcy": {}}, {"attributes": {}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)

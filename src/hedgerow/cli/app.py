@@ -73,7 +73,7 @@ def anonymize(
         raise typer.BadParameter("must be csv or parquet", param_hint="--format")
     asked = Plan.load(plan)
     if ignore_limits:
-        asked = asked.replace(method={"name": asked.method.name, "limits": "ignore"})
+        asked = asked.replace(method={**asked.method.model_dump(), "limits": "ignore"})
     with ProgressBar() as progress:
         release = anonymize(
             data,

@@ -12,7 +12,7 @@ from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.plan.check import parse
 from hedgerow.plan.model import Attribute, PlanModel
 from hedgerow.plan.places import NOWHERE, read_yaml
-from hedgerow.plan.write import plan_to_yaml
+from hedgerow.plan.write import plan_to_yaml, short_forms
 
 
 class Plan(PlanModel):
@@ -93,9 +93,13 @@ class Plan(PlanModel):
         """Return the plan as plain data, hierarchies written out, defaults left out."""
         return self.model_dump(exclude_defaults=True, exclude_none=True, mode="python")
 
+    def short(self) -> dict[str, Any]:
+        """Return the plan as plain data in the short forms of the grammar."""
+        return short_forms(self.to_dict())
+
     def to_yaml(self) -> str:
         """Return the plan as YAML that needs no other file."""
-        return plan_to_yaml(self.to_dict())
+        return plan_to_yaml(self.short())
 
     def digest(self) -> str:
         """Return a fingerprint of everything the plan says, hierarchies included."""

@@ -22,6 +22,16 @@ def plan_schema() -> dict[str, Any]:
     _also(
         parts, "Withhold", {"type": ["string", "integer"], "description": "a number of records, or a share such as 5%"}
     )
+    number = {"type": ["number", "string"]}
+    _also(parts, "LDiversity", {"type": "integer", "description": "so many different values"})
+    _also(parts, "Closeness", number)
+    for model, short in (
+        ("p", {"type": "integer"}),
+        ("l", {"$ref": "#/$defs/LDiversity"}),
+        ("t", {"$ref": "#/$defs/Closeness"}),
+        ("alpha", number),
+    ):
+        parts["Privacy"]["properties"][model]["anyOf"].append(short)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "Hedgerow plan"
     return schema

@@ -36,10 +36,10 @@ _Writer.add_representer(Decimal, _decimal)
 
 def plan_to_yaml(raw: dict[str, Any]) -> str:
     """Write a plan's plain data as YAML."""
-    return yaml.dump(_tidy(raw), Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(raw, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110)
 
 
-def _tidy(raw: dict[str, Any]) -> dict[str, Any]:
+def short_forms(raw: dict[str, Any]) -> dict[str, Any]:
     """Use the short forms of the grammar where they say the same."""
     tidy = dict(raw)
     tidy["attributes"] = {name: _tidy_attribute(part) for name, part in raw["attributes"].items()}

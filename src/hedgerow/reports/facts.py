@@ -32,7 +32,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "plan": plan.digest(),
         "seed": plan.seed,
         "method": plan.method.name,
-        "privacy": plan.to_dict()["privacy"],
+        "privacy": plan.short()["privacy"],
         "k": k,
         "records": microdata.records,
         "released": recoding.released,

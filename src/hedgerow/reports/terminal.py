@@ -82,7 +82,7 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
         "cells", f"{found['cells']:,}; {found['cells_withheld']:,} are too small (k = {found['k']}) or too uniform"
     )
     share = found["withheld"] / found["records"]
-    least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"
+    least = "the fewest possible within the limits" if found["proven"] else "for certain; others may fit no group"
     lines.add_row("must be withheld", f"{found['withheld']:,} records ({share:.2%}), {least}")
     if found["allowed"] is not None:
         enough = (

@@ -89,7 +89,8 @@ def read_release(folder: Path) -> Published:
         If its data file is not a table: this breaks a promise.
     """
     if not folder.is_dir():
-        raise DataError(Problem("no-file", "The release folder does not exist.", str(folder), "check the path"))
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise DataError(Problem("no-file", f"The release {what}.", str(folder), "name a release folder"))
     data = [folder / name for name in ("data.csv", "data.parquet") if (folder / name).is_file()]
     lacking = [name for name in ("plan.yaml", "facts.json") if not (folder / name).is_file()]
     if lacking or len(data) != 1:

@@ -1,0 +1,57 @@
+"""Measures that count leaves: normalized certainty penalty, and granularity, which is ARX's loss (SPEC §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from hedgerow.measures.loss import share_lost
+from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.recoding import IntArray, Recoding
+
+
+def ncp(microdata: Microdata, recoding: Recoding) -> Fraction:
+    """Sum over records and attributes of weight × leaves under the node / all leaves (or width / range).
+
+    A single value costs 0, a withheld record its full weights (Xu et al. 2006).
+    """
+    return _total(microdata, recoding, lambda leaves: np.where(leaves == 1, 0, leaves), lambda domain: domain)
+
+
+def mean_ncp(microdata: Microdata, recoding: Recoding) -> Fraction:
+    """NCP per record and unit of weight, between 0 and 1."""
+    return ncp(microdata, recoding) / _most(microdata)
+
+
+def granularity(microdata: Microdata, recoding: Recoding) -> Fraction:
+    """Mean over records and columns of (leaves under the node − 1)/(leaves − 1); 1 for a withheld record.
+
+    Free intervals count as width / range.
+    """
+    total = _total(microdata, recoding, lambda leaves: leaves - 1, lambda domain: max(domain - 1, 1))
+    return total / _most(microdata)
+
+
+def _total(
+    microdata: Microdata, recoding: Recoding, cost: Callable[[IntArray], IntArray], whole: Callable[[int], int]
+) -> Fraction:
+    """Weighted sum over records and attributes of what the leaves under a published node cost, out of the whole."""
+    withheld = microdata.records - recoding.released
+    sizes = recoding.sizes
+    total = Fraction(0)
+    for position, column in enumerate(microdata.columns):
+        shown = recoding.shown(position)
+        if isinstance(column, FreeColumn):
+            lost = share_lost(column, shown, sizes)
+        else:
+            leaves = column.hierarchy.leaf_counts[shown.node]
+            lost = Fraction(int(np.dot(cost(leaves), sizes)), whole(column.domain_size))
+        total += Fraction(column.weight) * (lost + withheld)
+    return total
+
+
+def _most(microdata: Microdata) -> Fraction:
+    """What it would cost to withhold everything."""
+    return microdata.records * sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
