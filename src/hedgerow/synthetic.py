@@ -359,7 +359,8 @@ attributes:
     limit: {cuts: [50000], width: 40000}     # no interval crosses 50,000, and none is wider than 40,000
 
   # Sensitive values are what the release is for: nobody should learn them of a person. They are published as they are.
-  # (k alone does not ask for different values within a group: if all k look-alikes share one, it is known of each.)
+  # (k alone does not ask for different values within a group: if all k look-alikes share one, it is known of each.
+  # Ask for two or more with privacy: {k: 5, p: 2}.)
   diagnosis:      sensitive
 
   # Other columns are neither known from elsewhere nor confidential. They are published as they are.
