@@ -87,6 +87,8 @@ class Explanation:
         Records that must be withheld: in cells of fewer than k people, or with a value that has no leaf.
     allowed
         Records that the plan allows to be withheld; None if it says nothing.
+    others_may_not_fit
+        Whether more may be withheld because they fit no group: models other than counting values are asked for.
     proven
         Whether ``withheld`` is provably the smallest number that any release within the limits withholds.
     """
@@ -101,6 +103,7 @@ class Explanation:
     withheld_unknown: int
     allowed: int | None
     proven: bool
+    others_may_not_fit: bool
     causes: tuple[Cause, ...]
     lifts: tuple[Lift, ...]
     conditions: tuple[Condition, ...] = ()
@@ -158,6 +161,7 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
         withheld_unknown=len(microdata.unknown),
         allowed=None if plan.withhold is None else plan.withhold.records(microdata.records),
         proven=cells.proven,
+        others_may_not_fit=not requirement.survives_growth,
         causes=tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute))),
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),
         conditions=conditions(microdata, requirement),

@@ -82,7 +82,9 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
         "cells", f"{found['cells']:,}; {found['cells_withheld']:,} are too small (k = {found['k']}) or too uniform"
     )
     share = found["withheld"] / found["records"]
-    least = "the fewest possible within the limits" if found["proven"] else "for certain; others may fit no group"
+    least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"
+    if found["others_may_not_fit"]:
+        least = "and others that fit no group under the models"
     lines.add_row("must be withheld", f"{found['withheld']:,} records ({share:.2%}), {least}")
     if found["allowed"] is not None:
         enough = (
