@@ -79,7 +79,8 @@ class Space:
     def weights(self) -> list[Fraction]:
         """Weight of every column, summing to 1."""
         raw = [Fraction(column.weight) for column in self.columns]
-        return [weight / sum(raw) for weight in raw]
+        total = sum(raw, Fraction(0))
+        return [weight / total for weight in raw]
 
 
 def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
@@ -90,7 +91,7 @@ def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
     NoSolution
         If the lattice has too many nodes to be laid out.
     """
-    codes = microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64)
+    codes = np.asfortranarray(microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64))
     maps = []
     for position, column in enumerate(microdata.columns):
         assert isinstance(column, TreeColumn)

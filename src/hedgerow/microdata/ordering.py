@@ -32,9 +32,12 @@ def pack(codes: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> Words:
 
 
 def order_by(words: Words) -> npt.NDArray[np.int64]:
-    """Return the stable permutation that sorts by the words, the first one most significant."""
+    """Return a permutation that sorts by the words, the first one most significant.
+
+    Callers put everything into the words that may show in a release, so rows that are equal here may change places.
+    """
     if len(words) == 1:
-        return np.argsort(words[0], kind="stable")
+        return np.argsort(words[0])
     return np.lexsort(words[::-1])
 
 
