@@ -105,7 +105,8 @@ def naive_demands(given: Diverse, codes: list[tuple[int | None, ...]]) -> naive.
         n_values.append(len(values_of(given)[i]))
         found: list[naive.Model] = []
         name = f"s{i}"
-        p = given.privacy.get("p", {}).get(name, 1)
+        asked = given.privacy.get("p", {})
+        p = asked if isinstance(asked, int) else asked.get(name, 1)
         if p > 1:
             found.append(naive.Distinct(p))
         level = given.privacy.get("l", {})

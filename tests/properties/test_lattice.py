@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,21 @@ def test_what_a_node_publishes(data: st.DataObject) -> None:
     assert published == shown
     if task.limits != "ignore":
         assert not any(release.breaks_by_column(microdata).values())
+
+
+@pytest.mark.parametrize("kind", ["k", "p"])
+@given(data=st.data())
+@settings(max_examples=250)
+def test_pruning_with_a_budget_loses_nothing(kind: str, data: st.DataObject) -> None:
+    """The models that prune, on skewed tables where the best node withholds some records."""
+    given = data.draw(diverse("p", only_trees=True))
+    rows = {name: column * 2 + column[:1] * 3 for name, column in given.case.rows.items()}
+    sensitive = [column * 2 + column[:1] * 3 for column in given.sensitive]
+    privacy = {"k": data.draw(st.integers(2, 6)), **({"p": 2} if kind == "p" else {})}
+    skewed = Diverse(replace(given.case, rows=rows, k=privacy["k"]), sensitive, privacy, None, "increase")
+    budget = data.draw(st.integers(1, max(1, len(sensitive[0]) // 3)))
+    _, requirement, space, task = prepare(skewed, budget, data.draw(st.sampled_from(sorted(LIMITS))))
+    objective = data.draw(st.sampled_from(["loss", "ncp", "granularity"]))
+    expected = naive.optimum(task, OBJECTIVES[objective])
+    found = find_optimum(space, requirement, budget, objective)  # type: ignore[arg-type]
+    assert (None if found is None else found.node) == (None if expected is None else expected.node)
