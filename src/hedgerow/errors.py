@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 CODES: dict[str, str] = {
     # plan
@@ -88,6 +88,10 @@ class Problem:
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"undocumented problem code {self.code!r}")
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the problem as plain data, as ``--json`` prints it."""
+        return asdict(self)
 
     def __str__(self) -> str:
         text = f"{self.place}: " if self.place else ""

@@ -220,7 +220,7 @@ def _single_lifts(column: QuasiIdentifier, plan: Plan) -> Iterator[tuple[str, Qu
 def _loosened(microdata: Microdata, old: QuasiIdentifier, new: QuasiIdentifier) -> int:
     """Count the records whose limit the change makes coarser."""
     position = [column.name for column in microdata.columns].index(old.name)
-    codes = microdata.profiles[:, microdata.index_order.index(position)]
+    codes = microdata.codes(position)
     counts = microdata.counts
     if isinstance(old, FreeColumn) and isinstance(new, FreeColumn):
         if old.width != new.width:

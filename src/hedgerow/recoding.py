@@ -72,7 +72,7 @@ class Recoding:
         profile = microdata.profile_of_unit[in_group]
         counts = {}
         for position, column in enumerate(microdata.columns):
-            codes = microdata.profiles[profile, microdata.index_order.index(position)].astype(np.int64)
+            codes = microdata.codes(position)[profile].astype(np.int64)
             counts[column.name] = int(column.breaks(codes, self.shown(position)[group]).sum())
         return counts
 

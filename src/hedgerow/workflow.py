@@ -16,6 +16,7 @@ from hedgerow.errors import BrokenPromise, DataError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.microdata import Microdata, Table, TreeColumn
+from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json, release_facts
@@ -95,7 +96,7 @@ def anonymize(
     plan = _self_contained(plan, table, microdata)
     facts = release_facts(plan, table, microdata, solution)
     rows, record_of_row = local.apply(table, plan, microdata, solution.recoding)
-    ending = format or ("parquet" if table.format.format == "parquet" or _is_parquet(data) else "csv")
+    ending = format or ("parquet" if _is_parquet(data, plan) else "csv")
     release = Release(rows, plan, facts, record_of_row, _kind(data))
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         target = Path(scratch) / "release" if output is None else Path(output)
@@ -261,5 +262,5 @@ def _kind(data: Any) -> str:
     return module if module in ("pandas", "polars") else "pyarrow"
 
 
-def _is_parquet(data: Any) -> bool:
-    return isinstance(data, str | Path) and Path(data).suffix.lower() in (".parquet", ".pq")
+def _is_parquet(data: Any, plan: Plan) -> bool:
+    return isinstance(data, str | Path) and file_kind(Path(data), plan.data) == "parquet"

@@ -65,7 +65,7 @@ def check(
             raise
         problems = error.problems
     if as_json:
-        listed = [{"code": p.code, "message": p.message, "place": p.place, "hint": p.hint} for p in problems]
+        listed = [problem.to_dict() for problem in problems]
         print(json.dumps({"ok": not problems, "problems": listed}, indent=2, ensure_ascii=False))
         if problems:
             raise typer.Exit(2)

@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
 
 from hedgerow.errors import HedgerowError
 
@@ -51,9 +50,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def _report(error: HedgerowError, as_json: bool) -> None:
     if as_json:
-        problems: list[dict[str, Any]] = [
-            {"code": p.code, "message": p.message, "place": p.place, "hint": p.hint} for p in error.problems
-        ]
+        problems = [problem.to_dict() for problem in error.problems]
         print(json.dumps({"problems": problems}, indent=2, ensure_ascii=False))
     for problem in error.problems:
         print(f"hedgerow: {problem}", file=sys.stderr)

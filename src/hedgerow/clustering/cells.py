@@ -37,8 +37,6 @@ class Cells:
     ----------
     cell_of
         Cell of every unit.
-    keys
-        Limit keys of every cell (rows) in every quasi-identifier (columns, in the plan's order).
     people, records
         Number of persons (records without a person key) and of records of every cell.
     failing
@@ -48,7 +46,6 @@ class Cells:
     """
 
     cell_of: IntArray
-    keys: IntArray
     people: IntArray
     records: IntArray
     failing: npt.NDArray[np.bool_]
@@ -62,29 +59,26 @@ class Cells:
 
 def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bool = False) -> Cells:
     """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart."""
-    at = {position: index for index, position in enumerate(microdata.index_order)}
     keys = []
     for position, column in enumerate(microdata.columns):
         by_code = column.free_keys if ignore_limits else column.limit_keys
-        keys.append(by_code[microdata.profiles[:, at[position]]])
+        keys.append(by_code[microdata.codes(position)])
     words = pack(keys, [int(key.max(initial=0)) + 1 for key in keys])
     order = order_by(words)
     starts = starts_of_runs([word[order] for word in words])
     cell_of_profile = np.empty(len(order), np.int64)
     cell_of_profile[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
     cell_of = cell_of_profile[microdata.profile_of_unit]
-    cell_keys = np.stack([key[order[starts]] for key in keys], axis=1)
     widths = [] if ignore_limits else [column for column in microdata.columns if _has_width(column)]
     uncovered = np.zeros(len(cell_of), bool)
     for column in widths:
-        cell_of, cell_keys, uncovered = _cut_to_width(microdata, column, cell_of, cell_keys, uncovered, requirement)
-    cells = len(cell_keys)
+        cell_of, uncovered = _cut_to_width(microdata, column, cell_of, uncovered, requirement)
+    cells = int(cell_of.max(initial=-1)) + 1
     failing = requirement.fails(microdata, cell_of, cells, only_if_it_stays_so=True)
     failing[cell_of[uncovered]] = True
     simple = len(widths) == 1 and microdata.person_of is None and not requirement.models
     return Cells(
         cell_of,
-        cell_keys,
         people_by_group(microdata, cell_of, cells),
         np.bincount(cell_of, minlength=cells),
         failing,
@@ -100,13 +94,12 @@ def _cut_to_width(
     microdata: Microdata,
     column: Any,
     cell_of: IntArray,
-    keys: IntArray,
     uncovered: npt.NDArray[np.bool_],
     requirement: Requirement,
-) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Cut every cell into runs of values within the width; what no run covers forms a cell that is withheld."""
-    at = microdata.index_order.index([c.name for c in microdata.columns].index(column.name))
-    codes = microdata.profiles[microdata.profile_of_unit, at].astype(np.int64)
+    position = [c.name for c in microdata.columns].index(column.name)
+    codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
     order = np.lexsort((codes, cell_of, uncovered))
     order = order[: len(order) - int(uncovered.sum())]
     starts = np.append(starts_of_runs([cell_of[order].astype(np.uint64)]), len(order)).astype(np.int64)
@@ -128,7 +121,4 @@ def _cut_to_width(
     uncovered[order[run_of < 0]] = True
     new = runs + cell_of  # the rest of each cell, until covered records get their run
     new[order[run_of >= 0]] = run_of[run_of >= 0]
-    kept, new = np.unique(new, return_inverse=True)
-    old = np.empty(len(kept), np.int64)
-    old[new] = cell_of
-    return new, keys[old], uncovered
+    return np.unique(new, return_inverse=True)[1].reshape(-1), uncovered

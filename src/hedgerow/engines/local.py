@@ -13,6 +13,7 @@ from hedgerow.engines.spreadsheet import guard
 from hedgerow.microdata import Microdata, Table, encode_table, read_table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
+from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.plan import Plan
 from hedgerow.recoding import Recoding
 
@@ -95,8 +96,7 @@ def _guarded(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
 
     if not pa.types.is_string(column.type):
         return column, False
-    encoded = column.combine_chunks().dictionary_encode()
-    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    encoded = dictionary_encoded(column)
     cells = [None if cell is None else guard(cell) for cell in encoded.dictionary.to_pylist()]
     needs_quotes = any(cell is not None and _needs_quotes(cell) for cell in cells)
     return pa.chunked_array([pa.array(cells, pa.string()).take(encoded.indices)]), needs_quotes

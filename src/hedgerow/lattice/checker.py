@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.hierarchy.tree import IntArray
-from hedgerow.lattice.space import Node, Space
+from hedgerow.lattice.space import ADDITIVE, Node, Space
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.privacy import Requirement
 
@@ -61,6 +61,11 @@ class Checker(Protocol):
         ...
 
 
+def rises(requirement: Requirement, budget: int) -> bool:
+    """Tell whether every node above a feasible one is feasible, so that an infeasible one rules out all below it."""
+    return requirement.survives_growth or budget == 0
+
+
 def make_checker(space: Space, requirement: Requirement, objective: str, budget: int | None = None) -> Checker:
     """Choose the fastest checker that is right; what withholding costs may be left out beyond the budget."""
     microdata = space.microdata
@@ -74,7 +79,7 @@ def make_checker(space: Space, requirement: Requirement, objective: str, budget:
 
 def gains_by_level(space: Space, objective: str) -> list[list[npt.NDArray[np.float64]]]:
     """What withholding a code costs beyond generalizing it, by column and level, weighted."""
-    if objective not in ("loss", "ncp", "granularity"):
+    if objective not in ADDITIVE:
         return [[np.zeros(len(nodes)) for nodes in levels] for levels in space.maps]
     numerators, denominators = space.shares(objective)
     return [

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.lattice.checker import Checker, make_checker
-from hedgerow.lattice.space import Node, Space
+from hedgerow.lattice.checker import Checker, make_checker, rises
+from hedgerow.lattice.space import FEASIBLE, INFEASIBLE, OPEN, Node, Space
 from hedgerow.privacy import Requirement
-
-OPEN, INFEASIBLE, FEASIBLE = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ def find_minimal(space: Space, requirement: Requirement, budget: int = 0) -> Min
     """
     checker = make_checker(space, requirement, "loss")
     state = np.zeros(space.shape, np.uint8)
-    if requirement.survives_growth or budget == 0:
+    if rises(requirement, budget):
         checked = _halve(space, checker, budget, state)
     else:
         view = checker.base()

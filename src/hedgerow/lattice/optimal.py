@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow import kernels
-from hedgerow.lattice.checker import Checked, Checker, group_profiles, make_checker
-from hedgerow.lattice.space import ADDITIVE, Node, Objective, Space
+from hedgerow.lattice.checker import Checked, Checker, group_profiles, make_checker, rises
+from hedgerow.lattice.space import ADDITIVE, FEASIBLE, INFEASIBLE, OPEN, Node, Objective, Space
 from hedgerow.privacy import Requirement
 
-OPEN, INFEASIBLE, FEASIBLE = 0, 1, 2
 TIE = 1e-9
 
 
@@ -78,7 +77,7 @@ class _Search:
 
     def __init__(self, space: Space, requirement: Requirement, budget: int, objective: str) -> None:
         self.space, self.requirement, self.budget, self.objective = space, requirement, budget, objective
-        self.monotone = requirement.survives_growth or budget == 0
+        self.monotone = rises(requirement, budget)
         self.checker: Checker = make_checker(space, requirement, objective, budget)
         self.records = space.microdata.records - len(space.microdata.unknown)
         self.costs, self.entropies, self.corner = self._by_attribute()

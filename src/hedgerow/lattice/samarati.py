@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.lattice.checker import group_profiles, make_checker
+from hedgerow.lattice.checker import group_profiles, make_checker, rises
 from hedgerow.lattice.space import Node, Space
 from hedgerow.privacy import Requirement, max_groups, max_p
 
@@ -60,7 +60,7 @@ def samarati(space: Space, requirement: Requirement, budget: int = 0) -> Found:
     low, high = 0, max(by_height)
     if most_groups == -1:
         return Found(None, space.nodes, 0, 0)
-    if not (requirement.survives_growth or budget == 0):
+    if not rises(requirement, budget):
         for height in range(high + 1):
             lowest = first_at(height)
             if lowest is not None:

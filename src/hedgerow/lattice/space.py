@@ -23,6 +23,7 @@ Limits = Literal["keep", "whole-levels", "ignore"]
 Objective = Literal["loss", "ncp", "granularity", "discernibility", "group-size"]
 Node = tuple[int, ...]
 ADDITIVE = ("loss", "ncp", "granularity")
+OPEN, INFEASIBLE, FEASIBLE = 0, 1, 2  # what is known of a node; mark_below in the kernel counts on them
 MOST_NODES = 20_000_000
 
 

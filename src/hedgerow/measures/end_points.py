@@ -14,7 +14,7 @@ def exact_end_points(microdata: Microdata, recoding: Recoding) -> dict[str, int]
     counts = {}
     for position, column in enumerate(microdata.columns):
         if isinstance(column, FreeColumn):
-            codes = microdata.profiles[profile, microdata.index_order.index(position)]
+            codes = microdata.codes(position)[profile]
             shown = (codes == recoding.lo[group, position]) | (codes == recoding.hi[group, position])
             numbers = codes < len(column.intervals.scaled)
             counts[column.name] = 0 if column.intervals.snap is not None else int((shown & numbers).sum())

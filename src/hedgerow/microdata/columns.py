@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from hedgerow.hierarchy import builders, limits
 from hedgerow.hierarchy.intervals import Intervals, segments
 from hedgerow.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
 from hedgerow.hierarchy.tree import Hierarchy, IntArray
+from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.plan import Attribute, HierarchySpec, Limit
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
         hierarchy = hierarchy.with_leaves_under_root(own)
         leaf_of |= {label: label for label in own}
         unplaced = tuple(label for label in unplaced if label not in leaf_of)
-    unknown = _unknown(name, attribute, labels, indices, set(unplaced))
+    unknown = records_without_leaf(name, attribute, labels, indices, set(unplaced))
     if any(label is None for label in labels):
         hierarchy = hierarchy.with_leaves_under_root([MISSING])
     code_of = hierarchy.code_of
@@ -215,7 +216,7 @@ def _encode_free(
     name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, present: list[str]
 ) -> Encoded:
     not_numbers = {label for label in present if parse_number(label) is None}
-    unknown = _unknown(name, attribute, labels, indices, not_numbers)
+    unknown = records_without_leaf(name, attribute, labels, indices, not_numbers)
     numbers = [label for label in present if label not in not_numbers]
     intervals = Intervals.over(numbers, attribute.snap, name)
     has_missing = any(label is None for label in labels)
@@ -282,7 +283,7 @@ def _spellings(node: str) -> set[str]:
     return names
 
 
-def _unknown(
+def records_without_leaf(
     name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, unplaced: set[str]
 ) -> npt.NDArray[np.bool_] | None:
     """Mark the records whose value has no leaf, or refuse them, as the plan says."""
@@ -307,14 +308,11 @@ def distinct_labels(values: pa.ChunkedArray) -> tuple[list[str | None], IntArray
     """Return the distinct labels of a column and, per record, which one it has; None is missing."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(values.type):
-        array = values.chunk(0)
-        labels: list[Any] = array.dictionary.to_pylist()
-        indices = array.indices
-    else:
-        array = values.combine_chunks().dictionary_encode()
-        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-        labels, indices = [_label(value) for value in array.dictionary.to_pylist()], array.indices
+    array = dictionary_encoded(values)
+    labels: list[Any] = array.dictionary.to_pylist()
+    if not pa.types.is_dictionary(values.type):
+        labels = [_label(value) for value in labels]
+    indices = array.indices
     numbers = indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int64)
     if indices.null_count:
         labels = [*labels, None]
@@ -348,8 +346,3 @@ def without_limit(column: QuasiIdentifier) -> QuasiIdentifier:
     if isinstance(column, TreeColumn):
         return replace(column, marked=())
     return replace(column, cuts=(), width=None)
-
-
-def names_of(columns: Iterable[QuasiIdentifier]) -> tuple[str, ...]:
-    """Return the names of columns."""
-    return tuple(column.name for column in columns)

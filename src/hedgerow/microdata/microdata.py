@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
-from hedgerow.microdata.read import Table
+from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.plan import Plan
 
@@ -85,6 +85,10 @@ class Microdata:
     def profile_of_unit(self) -> IntArray:
         """Profile of every unit."""
         return np.repeat(np.arange(len(self.profiles)), self.counts)
+
+    def codes(self, position: int) -> npt.NDArray[Any]:
+        """Code of every profile in one quasi-identifier, by its position in the plan's order."""
+        return self.profiles[:, self.index_order.index(position)]
 
     def with_columns(self, columns: tuple[QuasiIdentifier, ...]) -> Microdata:
         """Return the same records under columns of the same domains with other limits."""
@@ -170,13 +174,9 @@ def encode_columns(table: Table, plan: Plan) -> tuple[list[Encoded], list[tuple[
 
 def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:
     """Return the rank of every value among the distinct values of a column, missing last, and their number."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = values.combine_chunks()
-    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
+    array = dictionary_encoded(values)
     labels = array.dictionary
     distinct = labels.dictionary_encode()  # trimming may have made labels equal, or null
     order = pc.array_sort_indices(distinct.dictionary).to_numpy()

@@ -72,10 +72,18 @@ def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
     if not isinstance(source, str | Path):
         return tuple(_stream_table(source).column_names)
     path = Path(source)
-    kind = _kind(path, form)
+    kind = file_kind(path, form)
     if kind == "csv":
         return tuple(_header(path, _resolved(path, form)))
     return tuple(_open_columnar(path, kind).schema.names)
+
+
+def dictionary_encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return a column as one array of distinct values and, per record, which one it has."""
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return encoded.unify_dictionaries().combine_chunks()
 
 
 def file_digest(path: Path) -> str:
@@ -94,7 +102,7 @@ def _read_file(
         raise DataError(Problem("no-file", "The data is a folder, not a file.", str(path), "name a file"))
     if not path.exists():
         raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path"))
-    kind = _kind(path, form)
+    kind = file_kind(path, form)
     if kind == "csv":
         form = _resolved(path, form)
         names = tuple(_header(path, form))
@@ -111,7 +119,8 @@ def _read_file(
         raise _unreadable(path, kind) from None
 
 
-def _kind(path: Path, form: DataFormat) -> str:
+def file_kind(path: Path, form: DataFormat) -> str:
+    """Return csv, parquet or arrow: what the plan says, or else by the file's ending."""
     by_ending = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
     if form.format is not None:
         return form.format
@@ -313,21 +322,12 @@ def _clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.unify_dictionaries().combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0) if column.num_chunks else pa.array([], kind)
-        labels, indices = column.dictionary, column.indices
-        if not _is_text(labels.type):
-            return pa.chunked_array([labels.take(indices)])
-    elif _is_text(kind):
-        encoded = column.combine_chunks().dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.dictionary(pa.int32(), pa.string()))
-        labels, indices = encoded.dictionary, encoded.indices
-    else:
+    if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
         return column
+    encoded = dictionary_encoded(column)
+    labels, indices = encoded.dictionary, encoded.indices
+    if not _is_text(labels.type):
+        return pa.chunked_array([labels.take(indices)])
     labels = pc.utf8_trim_whitespace(labels.cast(pa.string()))
     if missing:
         labels = pc.if_else(

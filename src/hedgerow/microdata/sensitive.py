@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.errors import DataError, Problem
 from hedgerow.hierarchy.numbers import Number, parse_number
 from hedgerow.hierarchy.tree import Hierarchy, IntArray
-from hedgerow.microdata.columns import build_hierarchy, distinct_labels
+from hedgerow.microdata.columns import build_hierarchy, distinct_labels, records_without_leaf
 from hedgerow.plan import Attribute, HierarchySpec
 
 if TYPE_CHECKING:
@@ -86,17 +85,8 @@ def encode_sensitive(
     code_of = {key: code for code, key in enumerate(order)}
     lookup = np.array([code_of[keys[label]] if label in keys else NO_VALUE for label in labels], np.int64)
     unplaced = {label for label in present if label not in keys}
-    unknown = np.zeros(0, np.int64)
-    if unplaced:
-        bad = np.array([label in unplaced for label in labels], bool)[indices]
-        unknown = np.flatnonzero(bad)
-        if attribute.unknown == "error":
-            message = (
-                f"Column {name!r}: {len(unknown):,} records ({len(unplaced):,} different values) have no leaf in its "
-                f"hierarchy; the first is record {int(unknown[0]) + 1:,}."
-            )
-            hint = "extend the hierarchy, or set 'unknown: withhold' or 'unknown: own-leaf-under-root'"
-            raise DataError(Problem("no-leaf", message, hint=hint))
+    without_leaf = records_without_leaf(name, attribute, labels, indices, unplaced)
+    unknown = np.zeros(0, np.int64) if without_leaf is None else np.flatnonzero(without_leaf)
     codes = lookup[indices]
     counts = np.bincount(codes[codes >= 0], minlength=len(order))
     spec = _spec(attribute, present)
