@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -100,7 +101,7 @@ def anonymize(
     release = Release(rows, plan, facts, record_of_row, _kind(data))
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         target = Path(scratch) / "release" if output is None else Path(output)
-        try:
+        with contextlib.ExitStack() as undo:
             with new_folder(target, replace) as folder:
                 tell("writing", 0, 0)
                 _write(release, folder, ending)
@@ -108,10 +109,8 @@ def anonymize(
                 _verify_before_publishing(release, folder, data)
                 if link is not None:
                     _write_link(release, Path(link))
-        except BaseException:
-            if link is not None:
-                Path(link).unlink(missing_ok=True)
-            raise
+                    undo.callback(Path(link).unlink)
+            undo.pop_all()  # the release is in place, so its link stays
     return release
 
 

@@ -68,11 +68,15 @@ def write(table: pa.Table, path: Path) -> None:
 def write_link(record_of_row: IntArray, path: Path) -> None:
     """Write the private link table, readable by its owner only."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-        file.write("record,row\n")
-        file.writelines(f"{record + 1},{row}\n" for row, record in enumerate(record_of_row.tolist(), start=1))
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write("record,row\n")
+            file.writelines(f"{record + 1},{row}\n" for row, record in enumerate(record_of_row.tolist(), start=1))
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()  # it is ours: a file that was there already is never opened
+        raise
 
 
 def _write_csv(table: pa.Table, path: Path) -> None:
