@@ -196,7 +196,7 @@ def save(
 
 def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
-    return plan if seed is None else plan.replace(seed=seed)
+    return (plan if seed is None else plan.replace(seed=seed)).settled()
 
 
 def _check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:

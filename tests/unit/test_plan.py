@@ -112,7 +112,7 @@ def test_hints(change: str, hint: str) -> None:
     ("attribute", "code"),
     [
         ("{role: sensitive, limit: {level: 1}}", "conflict"),
-        ("{role: quasi-identifier, intervals: free, hierarchy: {bands: [5]}}", "conflict"),
+        ("{role: quasi-identifier, intervals: free, hierarchy: {bands: [5]}, limit: {level: 1}}", "conflict"),
         ("{role: quasi-identifier, intervals: free, limit: {level: 1}}", "limit-kind"),
         ("{role: quasi-identifier, hierarchy: {bands: [5]}, limit: {cuts: [5]}}", "limit-kind"),
         ("{role: quasi-identifier, hierarchy: {bands: [5]}, limit: {level: 3}}", "limit-level"),

@@ -18,6 +18,7 @@ from hedgerow.hierarchy.files import read_hierarchy
 from hedgerow.hierarchy.limits import nodes_by_name
 from hedgerow.hierarchy.numbers import parse_half_open, parse_number
 from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.plan.check_value import check_rules, check_weights
 from hedgerow.plan.model import (
     EVERY,
     Attribute,
@@ -27,7 +28,9 @@ from hedgerow.plan.model import (
     Method,
     PlanModel,
     Privacy,
+    ResearchValue,
     Role,
+    Rule,
     Withhold,
     spec_of,
 )
@@ -47,13 +50,13 @@ NODE_NAMES = {
     "dates": "nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
 }
 PARTS_BY_ROLE: dict[str, set[str]] = {
-    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight"},
+    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight", "numeric"},
     "sensitive": {"hierarchy", "weight", "level"},
     "identifier": set(),
     "other": set(),
 }
 LATER = {
-    (): ("rules", "weights", "republish", "missing"),
+    (): ("republish",),
 }
 
 
@@ -148,7 +151,14 @@ def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
     if loc and loc[0] == "attributes":
         models: dict[str, type[BaseModel]] = {"hierarchy": HierarchySpec, "limit": Limit}
         return models.get(str(loc[2]), Attribute) if len(loc) > 2 else Attribute
-    models = {"data": DataFormat, "privacy": Privacy, "method": Method, "withhold": Withhold}
+    models = {
+        "data": DataFormat,
+        "privacy": Privacy,
+        "method": Method,
+        "withhold": Withhold,
+        "rules": Rule,
+        "research_value": ResearchValue,
+    }
     return models.get(str(loc[0]), PlanModel) if loc else PlanModel
 
 
@@ -218,9 +228,9 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
         if getattr(attribute, part) is not None and part not in may_have:
             hint = "only quasi-identifiers are coarsened" if attribute.role != "quasi-identifier" else "use 'limit'"
             report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.", hint, part)
-    if attribute.hierarchy is not None and attribute.free:
-        message = f"Column {name!r} has both a hierarchy and free intervals."
-        report("conflict", message, "keep one of the two", "intervals")
+    if attribute.hierarchy is not None and attribute.free and attribute.limit is not None:
+        message = f"Column {name!r} has a hierarchy and free intervals, so its limit could mean two things."
+        report("conflict", message, "keep one of the two, or leave the limit out", "intervals")
     if attribute.snap is not None and (not attribute.free or attribute.snap <= 0):
         report("conflict", f"Column {name!r}: 'snap' must be above 0 and goes with 'intervals: free'.", "", "snap")
     if attribute.free and attribute.unknown == "own-leaf-under-root":
@@ -237,6 +247,11 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
         else:
             check = RULE_CHECKS[spec.kind]
             attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
+    if attribute.numeric and not attribute.free:
+        leaves = () if tree is None else tree.leaves
+        if spec is None or spec.kind in ("prefix", "dates") or any(parse_number(leaf) is None for leaf in leaves):
+            message = f"Column {name!r}: 'numeric' wants a hierarchy of numbers."
+            report("conflict", message, "use bands, cuts or free intervals, or leave it out", "numeric")
     if not problems:
         if attribute.limit is not None:
             _check_limit(name, attribute, tree, attempt, report)
@@ -333,6 +348,7 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
             Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
         )
     problems += _check_demands(model, places) + _check_method(model, places)
+    problems += check_rules(model, places) + check_weights(model, places)
     for part in ("key", "person"):
         column = getattr(model, part)
         role = model.attributes[column].role if column in model.attributes else "identifier"
@@ -373,14 +389,47 @@ def _check_demands(model: PlanModel, places: Places) -> list[Problem]:
 
 
 def _check_method(model: PlanModel, places: Places) -> list[Problem]:
-    problems = []
-    if model.method.name == "lattice":
+    """Find options that the method does not have, and columns that it cannot work on."""
+    method, problems = model.method, []
+
+    def conflict(message: str, part: str, hint: str) -> None:
+        problems.append(Problem("conflict", message, places.of(("method", part)), hint))
+
+    if method.name == "lattice":
         for column in model.quasi_identifiers:
-            if model.attributes[column].free:
+            if model.attributes[column].free and model.attributes[column].hierarchy is None:
                 message = f"Column {column!r} has free intervals, but the lattice needs levels."
                 hint = "give it a hierarchy such as bands, or use method: cluster"
                 problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
-    elif model.method.limits == "whole-levels":
-        message = "'method.limits: whole-levels' goes with the lattice only."
-        problems.append(Problem("conflict", message, places.of(("method", "limits")), "use keep"))
+    elif method.limits == "whole-levels":
+        conflict("'method.limits: whole-levels' goes with the lattice only.", "limits", "use keep")
+    by_value = method.name == "lattice" and method.objective == "research-value"
+    if method.objective == "research-value" and not by_value:
+        hint = "use {name: lattice, objective: research-value}, or method: utility"
+        conflict("'method.objective: research-value' goes with the lattice only.", "objective", hint)
+    if method.search != "exact" and not by_value:
+        message = f"'method.search: {method.search}' goes with the lattice by research value only."
+        conflict(message, "search", "use {name: lattice, objective: research-value}, or leave it out")
+    if method.overlap == "forbidden":
+        if not model.merges:
+            message = "'method.overlap' goes with utility, bottom-up and euclidean only."
+            conflict(message, "overlap", "choose one of these methods, or leave it out")
+        for column in model.quasi_identifiers:
+            limit = model.attributes[column].limit
+            if limit is not None and limit.width is not None:
+                message = f"'method.overlap: forbidden' widens ranges, but column {column!r} has a greatest width."
+                conflict(message, "overlap", "use cuts as its limit, or allow overlap")
+    if method.suppress:
+        if method.name != "utility":
+            conflict("'method.suppress' goes with method utility only.", "suppress", "choose it, or leave this out")
+        if model.missing != "matches-any":
+            message = "'method.suppress' makes cells missing on one side of a group only."
+            hint = "say that this is meant with missing: matches-any at the top of the plan, or leave it out"
+            conflict(message, "suppress", hint)
+        if any(set(model.privacy.demands(column)) - {"p"} for column in model.columns("sensitive")):
+            message = "'method.suppress' goes with k and p only."
+            conflict(message, "suppress", "leave the other demands on sensitive columns out, or do not suppress")
+        if model.method.limits == "ignore" or model.person is not None:
+            message = "'method.suppress' goes neither with ignored limits nor with a person key."
+            conflict(message, "suppress", "leave one of the two out")
     return problems

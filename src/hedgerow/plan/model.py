@@ -43,7 +43,8 @@ def _share(value: Any) -> int | Decimal:
 
 
 Share = Annotated[Any, BeforeValidator(_share), WithJsonSchema({"type": ["number", "string"]})]
-Number = Annotated[Any, BeforeValidator(_number), WithJsonSchema({"type": ["number", "string"]})]
+NUMBER: Any = {"type": ["number", "string"]}
+Number = Annotated[Any, BeforeValidator(_number), WithJsonSchema(NUMBER)]
 Label = Annotated[str, BeforeValidator(_label), WithJsonSchema({"type": ["string", "number"]})]
 
 
@@ -72,6 +73,21 @@ def _tree(value: Any) -> dict[str, Any]:
 
 
 Tree = Annotated[dict[str, Any], BeforeValidator(_tree), WithJsonSchema({"type": "object"})]
+
+
+def _weights(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_label(name): _number(weight) for name, weight in value.items()}
+    if value in (None, "association"):
+        return value
+    raise PydanticCustomError("weights", "must be 'association', or a mapping of columns to numbers")
+
+
+Weights = Annotated[
+    Any,
+    BeforeValidator(_weights),
+    WithJsonSchema({"anyOf": [{"const": "association"}, {"type": "object", "additionalProperties": NUMBER}]}),
+]
 
 
 class Frozen(BaseModel):
@@ -196,6 +212,10 @@ class Attribute(Frozen):
     level: int | None = Field(
         default=None, ge=0, description="sensitive: level of its hierarchy at which values count as different"
     )
+    numeric: bool | None = Field(
+        default=None,
+        description="whether research value counts spans of numbers; by default so for free intervals, bands and cuts",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -214,6 +234,13 @@ class Attribute(Frozen):
     def free(self) -> bool:
         """Tell whether the column is generalized to free intervals."""
         return self.intervals == "free"
+
+    @property
+    def in_numbers(self) -> bool:
+        """Tell whether research value and rules see the column as numbers rather than as labels."""
+        if self.numeric is not None:
+            return self.numeric
+        return self.free or (self.hierarchy is not None and self.hierarchy.kind in ("bands", "cuts"))
 
 
 class LDiversity(Frozen):
@@ -340,17 +367,58 @@ class Withhold(Frozen):
         return int(text)
 
 
+class Rule(Frozen):
+    """A distinction that the owner wants kept: two values that no published value should mix."""
+
+    name: str | None = Field(default=None, description="how reports call it; by default its column and values")
+    attribute: str = Field(description="a quasi-identifier")
+    keep_apart: tuple[Label, Label] = Field(
+        description="two numbers that no range should span, or two leaves or nodes that no node should mix"
+    )
+    importance: Number = Field(default=1, description="how much it counts beside the other rules of its column")
+
+    @property
+    def title(self) -> str:
+        """What reports call the rule."""
+        return self.name or f"{self.attribute}: {self.keep_apart[0]} | {self.keep_apart[1]}"
+
+
+class ResearchValue(Frozen):
+    """How granularity and rules make up the research value of a column."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    base: Number = Field(default=0, description="value that stays when every rule of a column is broken")
+    lambda_: Share | None = Field(
+        default=None,
+        alias="lambda",
+        description="λ·granularity + (1 − λ)·rules; absent: granularity × rules",
+    )
+
+
 class Method(Frozen):
     """How the release is made."""
 
-    name: Literal["cluster", "lattice"] = "cluster"
+    name: Literal["cluster", "lattice", "utility", "bottom-up", "euclidean"] = "cluster"
     limits: Literal["keep", "whole-levels", "ignore"] = Field(
         default="keep",
         description="keep: every value stops at its own limit; whole-levels (lattice): a level that takes some value "
         "beyond its limit is not used at all; ignore: as if there were no limits, and count",
     )
-    objective: Literal["loss", "ncp", "granularity", "discernibility", "group-size"] = Field(
-        default="loss", description="lattice: what the best node has least of"
+    objective: Literal["loss", "ncp", "granularity", "discernibility", "group-size", "research-value"] = Field(
+        default="loss", description="lattice: what the best node has least of; of research value the most"
+    )
+    search: Literal["exact", "global", "local", "hybrid", "divided"] = Field(
+        default="exact",
+        description="lattice by research value: exact never lists the nodes; the others are the thesis's",
+    )
+    block: int = Field(default=4, ge=1, description="lattice by research value, divided: attributes in a block")
+    suppress: bool = Field(
+        default=False, description="utility: single cells may be released as missing; needs missing: matches-any"
+    )
+    overlap: Literal["allowed", "forbidden"] = Field(
+        default="allowed",
+        description="utility, bottom-up, euclidean: whether ranges of different groups may partially overlap",
     )
     join: Literal["increase", "loss"] = Field(
         default="increase",
@@ -373,6 +441,17 @@ class PlanModel(Frozen):
     privacy: Privacy
     method: Method = Method()
     withhold: Withhold | None = None
+    rules: tuple[Rule, ...] = Field(default=(), description="distinctions that should be kept, with their importance")
+    weights: Weights = Field(
+        default=None,
+        description="how much each quasi-identifier counts: by column, or association: the less the more it can be "
+        "told from the others",
+    )
+    research_value: ResearchValue = ResearchValue()
+    missing: Literal["own-value", "matches-any"] = Field(
+        default="own-value",
+        description="what a missing cell of the release means when groups are counted: a value of its own, or any",
+    )
     seed: int = Field(default=0, ge=0, description="picks where clustering starts")
 
     def columns(self, *roles: Role) -> tuple[str, ...]:
@@ -388,6 +467,11 @@ class PlanModel(Frozen):
     def released_columns(self) -> tuple[str, ...]:
         """Columns of the release, in the plan's order; keys are never released."""
         return self.columns("quasi-identifier", "sensitive", "other")
+
+    @property
+    def merges(self) -> bool:
+        """Tell whether the method starts from the profiles and merges those that are too small."""
+        return self.method.name in ("utility", "bottom-up", "euclidean")
 
     @property
     def keeps_limits(self) -> bool:

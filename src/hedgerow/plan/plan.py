@@ -89,9 +89,25 @@ class Plan(PlanModel):
         """
         return Plan.from_dict({**self.to_dict(), **changes})
 
+    def settled(self) -> Plan:
+        """Return the plan without what its method does not use.
+
+        A column may have levels for the lattice and free intervals for clustering; and weights given together are
+        the same as weights given one by one.
+        """
+        attributes = dict(self.attributes)
+        for name in self.quasi_identifiers:
+            attribute, unused = attributes[name], "intervals" if self.method.name == "lattice" else "hierarchy"
+            if attribute.free and attribute.hierarchy is not None:
+                attributes[name] = attribute = attribute.model_copy(update={unused: None})
+            if isinstance(self.weights, Mapping) and name in self.weights:
+                attributes[name] = attribute.model_copy(update={"weight": self.weights[name]})
+        weights = None if isinstance(self.weights, Mapping) else self.weights
+        return self.model_copy(update={"attributes": attributes, "weights": weights})
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, hierarchies written out, defaults left out."""
-        return self.model_dump(exclude_defaults=True, exclude_none=True, mode="python")
+        return self.model_dump(exclude_defaults=True, exclude_none=True, by_alias=True, mode="python")
 
     def short(self) -> dict[str, Any]:
         """Return the plan as plain data in the short forms of the grammar."""

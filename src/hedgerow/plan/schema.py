@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from hedgerow.plan.model import PlanModel, Role
+from hedgerow.plan.model import Method, PlanModel, Role
+
+METHODS = get_args(Method.model_fields["name"].annotation)
 
 
 def plan_schema() -> dict[str, Any]:
@@ -18,7 +20,7 @@ def plan_schema() -> dict[str, Any]:
     _also(parts, "Attribute", {"enum": list(get_args(Role)), "description": "a role"})
     label = {"type": ["string", "number"]}
     _also(parts, "Limit", {"type": "array", "items": label, "description": "names of nodes"}, label)
-    _also(parts, "Method", {"enum": ["cluster", "lattice"], "description": "a method by name"})
+    _also(parts, "Method", {"enum": list(METHODS), "description": "a method by name"})
     _also(
         parts, "Withhold", {"type": ["string", "integer"], "description": "a number of records, or a share such as 5%"}
     )
