@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,15 @@ class Recoding:
         Least and greatest code of every group (rows) in every quasi-identifier (columns, in the plan's order).
     node
         Node that every group is published as; −1 in a column of free intervals, whose published value is [lo, hi].
+    hidden
+        Which groups (rows) show a missing cell instead in which quasi-identifiers (columns); None: nowhere.
     """
 
     group_of: IntArray
     lo: IntArray
     hi: IntArray
     node: IntArray
+    hidden: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def of_boxes(cls, microdata: Microdata, group_of: IntArray, lo: IntArray, hi: IntArray) -> Recoding:
@@ -52,6 +55,14 @@ class Recoding:
         """Number of records of every group."""
         return np.bincount(self.group_of[self.group_of >= 0], minlength=self.groups)
 
+    def shows(self, position: int) -> npt.NDArray[np.bool_]:
+        """Tell which groups show something in one quasi-identifier."""
+        return np.ones(self.groups, bool) if self.hidden is None else ~self.hidden[:, position]
+
+    def showing(self, position: int) -> IntArray:
+        """Number of records of every group that show something in one quasi-identifier: all, or none if hidden."""
+        return np.where(self.shows(position), self.sizes, 0)
+
     @property
     def released(self) -> int:
         """Number of records that are in a group."""
@@ -63,7 +74,11 @@ class Recoding:
 
     def labels(self, microdata: Microdata) -> list[list[str | None]]:
         """Published value of every group, by quasi-identifier."""
-        return [column.labels(self.shown(position)) for position, column in enumerate(microdata.columns)]
+        labels = [column.labels(self.shown(position)) for position, column in enumerate(microdata.columns)]
+        for position, column_labels in enumerate(labels):
+            for group in np.flatnonzero(~self.shows(position)).tolist():
+                column_labels[group] = None
+        return labels
 
     def breaks_by_column(self, microdata: Microdata) -> dict[str, int]:
         """Count, by quasi-identifier, the records published beyond their limit."""
@@ -73,7 +88,8 @@ class Recoding:
         counts = {}
         for position, column in enumerate(microdata.columns):
             codes = microdata.codes(position)[profile].astype(np.int64)
-            counts[column.name] = int(column.breaks(codes, self.shown(position)[group]).sum())
+            broken = column.breaks(codes, self.shown(position)[group]) & self.shows(position)[group]
+            counts[column.name] = int(broken.sum())
         return counts
 
     def in_published_order(self, microdata: Microdata) -> Recoding:
@@ -85,7 +101,9 @@ class Recoding:
             return self
         keys: list[IntArray] = []
         for position, column in enumerate(microdata.columns):
-            keys += column.order_keys(self.shown(position))
+            shows = self.shows(position)
+            keys += [np.where(shows, key, -1) for key in column.order_keys(self.shown(position))]
+            keys.append((~shows).astype(np.int64))
         order = np.lexsort(keys[::-1])
         changed = np.zeros(len(order), bool)
         for key in keys:
@@ -96,7 +114,21 @@ class Recoding:
         lo = np.minimum.reduceat(self.lo[order], starts)
         hi = np.maximum.reduceat(self.hi[order], starts)
         group_of = np.where(self.group_of < 0, WITHHELD, number[self.group_of])
-        return Recoding(group_of, lo, hi, self.node[order[starts]])
+        hidden = None if self.hidden is None else self.hidden[order[starts]]
+        return Recoding(group_of, lo, hi, self.node[order[starts]], hidden)
+
+    def hiding(self, cells: npt.NDArray[np.bool_]) -> Recoding:
+        """Return the same release with cells of units (rows) hidden in some quasi-identifiers (columns)."""
+        kept = self.group_of >= 0
+        masks, mask_of = np.unique(cells[kept], axis=0, return_inverse=True)
+        pair = self.group_of[kept] * len(masks) + mask_of.reshape(-1)
+        used, number = np.unique(pair, return_inverse=True)
+        group_of = np.full(len(self.group_of), WITHHELD, np.int64)
+        group_of[kept] = number.reshape(-1)
+        group, mask = used // len(masks), used % len(masks)
+        return replace(
+            self, group_of=group_of, lo=self.lo[group], hi=self.hi[group], node=self.node[group], hidden=masks[mask]
+        )
 
     def __repr__(self) -> str:
         return f"Recoding({self.released:,} records in {self.groups:,} groups)"

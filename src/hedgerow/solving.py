@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.clustering import ConstrainedKMember, DiverseClustering, find_cells
+from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall, find_cells
 from hedgerow.clustering.threads import Progress
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.explanation import conditions, explain_limits
 from hedgerow.lattice import Space, find_optimum, make_space, recode
 from hedgerow.lattice.checker import make_checker
+from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
@@ -82,11 +83,7 @@ def _by_clustering(
         message = f"The limits would withhold every record (k = {requirement.k})."
         raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
     _check_budget(microdata, plan, cells.withheld + len(microdata.unknown))
-    if requirement.models:
-        algorithm: Any = DiverseClustering(requirement, plan.seed, threads, plan.method.join)
-    else:
-        algorithm = ConstrainedKMember(requirement.k, plan.seed, threads)
-    recoding = algorithm(microdata, progress, cells).in_published_order(microdata)
+    recoding = _cluster(microdata, plan, requirement, cells, threads, progress).in_published_order(microdata)
     withheld = microdata.records - recoding.released
     if not recoding.groups:
         hint = "loosen the demands on the sensitive columns, or lower k"
@@ -99,6 +96,21 @@ def _by_clustering(
     }
     details = {"cells": len(cells.people), "cells_withheld": int(cells.failing.sum())}
     return Solution(recoding, because, cells.proven, details)
+
+
+def _cluster(
+    microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells, threads: int, progress: Progress | None
+) -> Recoding:
+    """Run the clustering that the plan names."""
+    method = plan.method
+    if plan.merges:
+        values = column_values(microdata, plan)
+        aim: Any = method.name
+        allowed = method.overlap == "allowed"
+        return MergeSmall(requirement, values, aim, method.suppress, allowed, threads)(microdata, cells, progress)
+    if requirement.models:
+        return DiverseClustering(requirement, plan.seed, threads, method.join)(microdata, progress, cells)
+    return ConstrainedKMember(requirement.k, plan.seed, threads)(microdata, progress, cells)
 
 
 def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> Solution:

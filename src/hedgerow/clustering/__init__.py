@@ -1,7 +1,8 @@
-"""Clustering algorithms, one per file: microdata in, recoding out."""
+"""Clustering: one algorithm per file; each is a frozen dataclass that turns microdata into a recoding."""
 
 from hedgerow.clustering.cells import Cells, find_cells
 from hedgerow.clustering.diverse import DiverseClustering
 from hedgerow.clustering.k_member import ConstrainedKMember, KMember
+from hedgerow.clustering.merging import MergeSmall
 
-__all__ = ["Cells", "ConstrainedKMember", "DiverseClustering", "KMember", "find_cells"]
+__all__ = ["Cells", "ConstrainedKMember", "DiverseClustering", "KMember", "MergeSmall", "find_cells"]

@@ -38,17 +38,16 @@ def _total(
     microdata: Microdata, recoding: Recoding, cost: Callable[[IntArray], IntArray], whole: Callable[[int], int]
 ) -> Fraction:
     """Weighted sum over records and attributes of what the leaves under a published node cost, out of the whole."""
-    withheld = microdata.records - recoding.released
-    sizes = recoding.sizes
     total = Fraction(0)
     for position, column in enumerate(microdata.columns):
+        sizes = recoding.showing(position)
         shown = recoding.shown(position)
         if isinstance(column, FreeColumn):
             lost = share_lost(column, shown, sizes)
         else:
             leaves = column.hierarchy.leaf_counts[shown.node]
             lost = Fraction(int(np.dot(cost(leaves), sizes)), whole(column.domain_size))
-        total += Fraction(column.weight) * (lost + withheld)
+        total += Fraction(column.weight) * (lost + microdata.records - int(sizes.sum()))
     return total
 
 

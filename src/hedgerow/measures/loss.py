@@ -1,7 +1,7 @@
 """Loss of generalization: IL, total loss and NTIL (CKA Def. 8–11, CPKA Def. 10–11, INC Def. 3–5; SPEC §3).
 
 A group loses, per record and attribute, height of its node / height of the tree, or width of its interval / range of
-the whole table. A withheld record loses 1 per attribute. Everything is computed exactly and rounded once at the end.
+the whole table. A withheld record loses 1 per attribute, a suppressed cell 1. Everything is computed exactly and rounded once at the end.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from hedgerow.recoding import IntArray, Recoding
 
 def loss_by_attribute(microdata: Microdata, recoding: Recoding) -> dict[str, Fraction]:
     """Total loss of each quasi-identifier, weighted, withheld records included."""
-    withheld = microdata.records - recoding.released
-    sizes = recoding.sizes
     losses = {}
     for position, column in enumerate(microdata.columns):
+        sizes = recoding.showing(position)
         lost = share_lost(column, recoding.shown(position), sizes)
-        losses[column.name] = Fraction(column.weight) * (lost + withheld)
+        losses[column.name] = Fraction(column.weight) * (lost + microdata.records - int(sizes.sum()))
     return losses
 
 

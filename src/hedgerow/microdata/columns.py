@@ -69,6 +69,11 @@ class TreeColumn:
         return len(self.hierarchy.leaf_nodes)
 
     @property
+    def limited(self) -> bool:
+        """Whether the owner set a limit."""
+        return bool(self.marked)
+
+    @property
     def limit_keys(self) -> IntArray:
         """Key of the limit of every code; codes with equal keys may share a group."""
         return limits.limit_of_leaves(self.hierarchy, self.marked)
@@ -116,6 +121,11 @@ class FreeColumn:
     def missing_code(self) -> int:
         """Code of a missing value, if there is one."""
         return len(self.intervals.scaled)
+
+    @property
+    def limited(self) -> bool:
+        """Whether the owner set a limit."""
+        return bool(self.cuts) or self.width is not None
 
     @property
     def limit_keys(self) -> IntArray:

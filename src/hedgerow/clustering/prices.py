@@ -1,0 +1,169 @@
+"""What merging clusters costs, as whole numbers for the kernel: by research value, by NCP, or by plain ranges.
+
+Costs are whole multiples of 1/UNIT of the whole value, every division rounded down, so that ties are ties and a plain
+reference can follow. The layout is that of ``kernels/merging.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.hierarchy.tree import IntArray
+from hedgerow.measures.research_value import ColumnValue, half_open
+from hedgerow.microdata import FreeColumn, TreeColumn
+
+Aim = Literal["utility", "bottom-up", "euclidean"]
+UNIT = 1 << 36
+LARGEST_FACTOR = 1 << 24
+LARGEST_TABLE = 400
+TABLE, STEPS, SPANS = 0, 1, 2  # as in kernels/merging.py
+PRODUCT, BLEND, SHARE, PLAIN = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Costs by attribute, in the order of the columns that were given.
+
+    Attributes
+    ----------
+    arrays
+        As the kernel takes them.
+    whole
+        Cost by attribute of showing nothing at all.
+    """
+
+    arrays: tuple[Any, ...]
+    whole: IntArray
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What turns a span and broken rules into a cost, in whole numbers; see ``span_cost`` in the kernel."""
+
+    form: int
+    weight: int
+    rules: int
+    up: int
+    down: int
+    importances: tuple[int, ...]
+
+    def cost(self, span: int, broken: npt.NDArray[np.bool_]) -> int:
+        kept = self.rules - sum(worth for worth, gone in zip(self.importances, broken, strict=True) if gone)
+        if self.form == PRODUCT:
+            return self.weight - (self.weight * kept // self.rules) // span
+        by_rules = (self.weight * (self.down - self.up) // self.down) * kept // self.rules
+        return self.weight - self.weight * self.up // (self.down * span) - by_rules
+
+
+def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
+    """Lay out what boxes of the columns cost."""
+    kinds, widths, parts, singles, rows = [], [], [], [], []
+    starts: list[int] = [0]
+    firsts: list[int] = []
+    lasts: list[int] = []
+    importances: list[int] = []
+    for value in values:
+        terms = _terms(value)
+        column = value.column
+        if isinstance(column, FreeColumn):
+            kinds.append(SPANS)
+            parts.append(np.concatenate([column.low_ends(), column.high_ends()]))
+            singles.append(0)
+            rows.append(_free_terms(value, column, terms, aim))
+            first, last = value.rule_codes
+            firsts += first.tolist()
+            lasts += last.tolist()
+            importances += terms.importances
+        else:
+            by_node = _by_node(value, terms, aim)
+            small = column.domain_size <= LARGEST_TABLE
+            kinds.append(TABLE if small else STEPS)
+            singles.append(int(by_node[column.hierarchy.leaf_nodes[0]]) if column.domain_size else 0)
+            parts.append(_table(column, by_node) if small else _steps(column, by_node))
+            rows.append([0] * 8)
+        widths.append(column.domain_size)
+        starts.append(len(firsts))
+    offsets = np.cumsum([0] + [len(part) for part in parts[:-1]])
+    rules = tuple(np.array(part, np.int64) for part in (starts, firsts, lasts, importances))
+    arrays = (
+        np.array(kinds, np.int64),
+        offsets.astype(np.int64),
+        np.array(widths, np.int64),
+        np.concatenate(parts).astype(np.int64),
+        np.array(singles, np.int64),
+        np.array(rows, np.int64).reshape(len(values), 8),
+        rules,
+    )
+    return Prices(arrays, np.array([_terms(value).weight for value in values], np.int64))
+
+
+def _terms(value: ColumnValue) -> _Terms:
+    parts = [value.base, *value.importances]
+    scale = math.lcm(*(part.denominator for part in parts))
+    total = int(sum(parts, Fraction(0)) * scale)
+    if total >= LARGEST_FACTOR:
+        parts = [Fraction(max(int(part * LARGEST_FACTOR / total * scale), 1)) for part in parts]
+        scale, total = 1, int(sum(parts, Fraction(0)))
+    importances = tuple(int(part * scale) for part in parts[1:])
+    blend = Fraction(0) if value.blend is None else value.blend.limit_denominator(1000)
+    weight = int(UNIT * value.weight)
+    form = PRODUCT if value.blend is None else BLEND
+    return _Terms(form, weight, max(total, 1), blend.numerator, blend.denominator, importances)
+
+
+def _free_terms(value: ColumnValue, column: FreeColumn, terms: _Terms, aim: Aim) -> list[int]:
+    form = {"utility": terms.form, "bottom-up": SHARE, "euclidean": PLAIN}[aim]
+    span = column.intervals.span
+    closed = 0 if half_open(column) else 1
+    unit = span // LARGEST_FACTOR + 1
+    return [form, terms.weight, terms.rules, terms.up, terms.down, closed, span, unit]
+
+
+def _by_node(value: ColumnValue, terms: _Terms, aim: Aim) -> IntArray:
+    """Cost of every node of a hierarchy."""
+    spans = value.spans_by_node
+    if aim == "utility":
+        broken = value.breaks_by_node
+        costs = [terms.cost(int(span), broken[:, node]) for node, span in enumerate(spans)]
+        return np.array(costs, np.int64)
+    if aim == "euclidean":
+        return spans - 1
+    numbers = value.in_numbers
+    whole = max(value.whole_span - (1 if numbers else 0), 0)
+    wide = spans - 1 if numbers else np.where(spans > 1, spans, 0)
+    costs = [terms.weight * min(int(step), whole) // whole if whole else 0 for step in wide]
+    return np.array(costs, np.int64)
+
+
+def _step_costs(column: TreeColumn, by_node: IntArray) -> IntArray:
+    """Cost of the lowest common ancestor of each code and the next."""
+    codes = np.arange(column.domain_size, dtype=np.int64)
+    return by_node[column.hierarchy.lca_of_ranges(codes[:-1], codes[1:])]
+
+
+def _table(column: TreeColumn, by_node: IntArray) -> IntArray:
+    steps, size = _step_costs(column, by_node), column.domain_size
+    table = np.zeros((size, size), np.int64)
+    for lo in range(size - 1):
+        table[lo, lo + 1 :] = np.maximum.accumulate(steps[lo:])
+    table = np.maximum(table, table.T)
+    np.fill_diagonal(table, by_node[column.hierarchy.leaf_nodes])
+    return table.ravel()
+
+
+def _steps(column: TreeColumn, by_node: IntArray) -> IntArray:
+    """Sparse table: row r holds, at position i, the greatest of the 2^r steps from i on."""
+    rows = [np.append(_step_costs(column, by_node), np.int64(0))]
+    span = 1
+    while 2 * span < column.domain_size:
+        above = rows[-1].copy()
+        above[:-span] = np.maximum(above[:-span], rows[-1][span:])
+        rows.append(above)
+        span *= 2
+    return np.concatenate(rows)

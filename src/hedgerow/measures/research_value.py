@@ -1,0 +1,354 @@
+"""Research value: what a release is still worth to a researcher, by granularity and rules kept (RV; SPEC §7).
+
+The value of a column is weight × granularity × share of its rules that are kept, or, with λ, weight × (λ · granularity
++ (1 − λ) · share of rules). Granularity is 1 where nothing is coarsened: one over the span of the published ranges for
+numbers, the share of values that can still be told apart for labels. Everything is computed exactly.
+
+What the thesis leaves open, and what holds here: a record that is withheld, and a cell that is suppressed, span the
+whole column and break no rule; the root of a hierarchy breaks every rule of its column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.hierarchy.numbers import Number, parse_half_open, parse_number
+from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
+from hedgerow.microdata.columns import MISSING, Shown
+from hedgerow.plan import Plan, Rule
+from hedgerow.recoding import IntArray, Recoding
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnValue:
+    """What published values of one column are worth.
+
+    Attributes
+    ----------
+    column
+        The quasi-identifier.
+    weight
+        Its share of the whole value; the weights of all columns sum to 1.
+    rules
+        Its rules, in the plan's order.
+    base
+        What stays when every rule is broken.
+    blend
+        λ, or None for the product form.
+    in_numbers
+        Whether spans of numbers count, or else numbers of labels.
+    records
+        Number of records by code.
+    """
+
+    column: QuasiIdentifier
+    weight: Fraction
+    rules: tuple[Rule, ...]
+    base: Fraction
+    blend: Fraction | None
+    in_numbers: bool
+    records: IntArray
+
+    # -- what single published values span and break -----------------------------------------------------------------
+
+    def spans(self, shown: Shown) -> IntArray:
+        """How many values each published value spans."""
+        if isinstance(self.column, FreeColumn):
+            return self._free_spans(shown.lo, shown.hi)
+        return self.spans_by_node[shown.node]
+
+    def breaks(self, shown: Shown) -> BoolArray:
+        """Tell, rule by rule (rows), which published values (columns) break it."""
+        if isinstance(self.column, FreeColumn):
+            return self._free_breaks(shown.lo, shown.hi)
+        return self.breaks_by_node[:, shown.node]
+
+    @cached_property
+    def spans_by_node(self) -> IntArray:
+        """How many values each node of the hierarchy spans."""
+        assert isinstance(self.column, TreeColumn)
+        tree = self.column.hierarchy
+        if not self.in_numbers:
+            present = np.concatenate([[0], np.cumsum(self.records > 0)])
+            return np.maximum(present[tree.last_leaf + 1] - present[tree.first_leaf], 1)
+        return np.array([self._node_span(node) for node in range(len(tree.names))], np.int64)
+
+    @cached_property
+    def breaks_by_node(self) -> BoolArray:
+        """Tell, rule by rule (rows), which nodes of the hierarchy (columns) break it."""
+        assert isinstance(self.column, TreeColumn)
+        tree = self.column.hierarchy
+        broken = np.zeros((len(self.rules), len(tree.names)), bool)
+        for row, rule in enumerate(self.rules):
+            broken[row] = self._in_range(rule) if self.in_numbers else _mixes(tree, self.column, rule)
+        if tree.height:
+            broken[:, 0] = True
+        return broken
+
+    @cached_property
+    def whole_span(self) -> int:
+        """Span of the whole column: that of a record of which nothing is shown."""
+        present = np.flatnonzero(self.records > 0)
+        if isinstance(self.column, FreeColumn):
+            numbers = present[present < self.column.missing_code]
+            if not len(numbers):
+                return 1
+            return int(self._free_spans(numbers[:1], numbers[-1:])[0])
+        if self.in_numbers:
+            return self._span_of_leaves(0, len(self.records) - 1, present_only=True)
+        return max(len(present), 1)
+
+    @cached_property
+    def _numbers(self) -> list[Number | None]:
+        """Number of every leaf; None for labels that are none, such as a missing value."""
+        assert isinstance(self.column, TreeColumn)
+        return [parse_number(leaf) for leaf in self.column.hierarchy.leaves]
+
+    @cached_property
+    def _step(self) -> Fraction:
+        """Distance of neighbouring numbers: 1, or the last decimal place that occurs."""
+        decimals = 0
+        for code in np.flatnonzero(self.records > 0).tolist():
+            number = self._numbers[code]
+            if isinstance(number, Decimal):
+                decimals = max(decimals, -int(number.normalize().as_tuple().exponent))
+        return Fraction(1, 10**decimals)
+
+    def _span_of_leaves(self, first: int, last: int, present_only: bool = False) -> int:
+        numbers = [
+            number
+            for code in range(first, last + 1)
+            if (number := self._numbers[code]) is not None and (not present_only or self.records[code])
+        ]
+        return _steps(min(numbers), max(numbers), self._step) + 1 if numbers else 1
+
+    @cached_property
+    def _ends_by_node(self) -> list[tuple[Number, Number] | None]:
+        """Where the interval that a node is named after starts and where the next one would; None for other nodes."""
+        assert isinstance(self.column, TreeColumn)
+        tree = self.column.hierarchy
+        by_name = self.column.spec is not None and self.column.spec.kind in ("bands", "cuts")
+        inner = tree.heights > 0
+        return [
+            parse_half_open(name) if by_name and inner[node] and node > 0 else None
+            for node, name in enumerate(tree.names)
+        ]
+
+    def _node_span(self, node: int) -> int:
+        assert isinstance(self.column, TreeColumn)
+        tree, ends = self.column.hierarchy, self._ends_by_node[node]
+        if ends is not None:
+            return max(_steps(*ends, self._step), 1)
+        by_rule = node == 0 and any(self._ends_by_node)
+        return self._span_of_leaves(int(tree.first_leaf[node]), int(tree.last_leaf[node]), present_only=by_rule)
+
+    def _in_range(self, rule: Rule) -> BoolArray:
+        """Tell which nodes cover both numbers of a rule."""
+        assert isinstance(self.column, TreeColumn)
+        tree = self.column.hierarchy
+        low, high = _numbers_of(rule)
+        broken = np.zeros(len(tree.names), bool)
+        for node, ends in enumerate(self._ends_by_node):
+            if ends is not None:
+                broken[node] = ends[0] <= low and high < ends[1]
+            elif tree.heights[node]:
+                leaves = self._numbers[tree.first_leaf[node] : tree.last_leaf[node] + 1]
+                numbers = [number for number in leaves if number is not None]
+                broken[node] = bool(numbers) and min(numbers) <= low and high <= max(numbers)
+        return broken
+
+    def _free_spans(self, lo: IntArray, hi: IntArray) -> IntArray:
+        assert isinstance(self.column, FreeColumn)
+        width = self.column.high_ends()[hi] - self.column.low_ends()[lo]
+        return np.maximum(width + (0 if half_open(self.column) else 1), 1)
+
+    def _free_breaks(self, lo: IntArray, hi: IntArray) -> BoolArray:
+        first, last = self.rule_codes
+        broken: BoolArray = (np.asarray(lo) <= first[:, None]) & (np.asarray(hi) >= last[:, None])
+        return broken
+
+    @cached_property
+    def rule_codes(self) -> tuple[IntArray, IntArray]:
+        """Free intervals: a range of codes breaks a rule if it starts at or below the first and ends at or above."""
+        assert isinstance(self.column, FreeColumn)
+        intervals = self.column.intervals
+        first, last = [], []
+        for rule in self.rules:
+            low, high = _numbers_of(rule)
+            scale = Fraction(10) ** intervals.decimals
+            first.append(np.searchsorted(intervals.low_ends, _floor(Fraction(low) * scale), side="right") - 1)
+            if half_open(self.column):
+                code = int(np.searchsorted(intervals.high_ends, _floor(Fraction(high) * scale), side="right"))
+            else:
+                code = int(np.searchsorted(intervals.high_ends, _ceiling(Fraction(high) * scale), side="left"))
+            # no number lies so high: then no range reaches the rule, nor does a missing value
+            last.append(code if code < len(intervals.scaled) else np.iinfo(np.int64).max)
+        return np.array(first, np.int64).reshape(-1), np.array(last, np.int64).reshape(-1)
+
+    # -- what they are worth -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def importances(self) -> list[Fraction]:
+        """Importance of every rule."""
+        return [Fraction(rule.importance) for rule in self.rules]
+
+    def share_kept(self, broken: BoolArray) -> Fraction:
+        """Share of the rules, base included, that is kept when some are broken."""
+        whole = self.base + sum(self.importances, Fraction(0))
+        lost = sum((worth for worth, gone in zip(self.importances, broken, strict=True) if gone), Fraction(0))
+        return (whole - lost) / whole if whole else Fraction(1)
+
+    def worth(self, granularity: Fraction, broken: BoolArray) -> Fraction:
+        """Research value of the column at a granularity, with some rules broken."""
+        kept = self.share_kept(broken)
+        if self.blend is None:
+            return self.weight * granularity * kept
+        return self.weight * (self.blend * granularity + (1 - self.blend) * kept)
+
+    def of_level(self, nodes: IntArray) -> Fraction:
+        """Research value of a level, given the node that every code becomes."""
+        present = np.flatnonzero(self.records > 0)
+        used = np.unique(nodes[present])
+        if self.in_numbers:
+            spanned = int(np.dot(self.spans_by_node[nodes[present]].astype(object), self.records[present]))
+            granularity = Fraction(int(self.records.sum()), spanned) if spanned else Fraction(1)
+        else:
+            assert isinstance(self.column, TreeColumn)
+            apart = len(np.unique(self.column.hierarchy.node_of_label[used]))
+            granularity = Fraction(apart, len(present)) if len(present) else Fraction(1)
+        return self.worth(granularity, np.asarray(self.breaks_by_node[:, used].any(axis=1)))
+
+    def of_release(
+        self, codes: IntArray, shown: Shown, group_of: IntArray, hidden: BoolArray, withheld_unknown: int
+    ) -> Fraction:
+        """Research value of the column in a release, given code and group of every unit and which are hidden."""
+        spans = np.where(hidden, self.whole_span, self.spans(shown)[np.where(hidden, 0, group_of)])
+        if self.in_numbers:
+            spanned = sum(spans.tolist()) + withheld_unknown * self.whole_span
+            granularity = Fraction(len(spans) + withheld_unknown, spanned) if spanned else Fraction(1)
+        else:
+            granularity = self._apart(codes, spans)
+        groups = np.unique(group_of[~hidden])
+        return self.worth(granularity, np.asarray(self.breaks(shown[groups]).any(axis=1)))
+
+    def _apart(self, codes: IntArray, spans: IntArray) -> Fraction:
+        """Mean over values of the mean over their records of one over the span."""
+        total = Fraction(0)
+        pairs, times = np.unique(np.stack([codes, spans]), axis=1, return_counts=True)
+        for code, span, count in zip(*pairs.tolist(), times.tolist(), strict=True):
+            total += Fraction(count, int(self.records[code]) * span)
+        values = int((self.records > 0).sum())
+        return total / values if values else Fraction(1)
+
+
+def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
+    """Lay out what published values are worth, column by column.
+
+    Raises
+    ------
+    PlanError
+        If a rule names a value that a column does not have.
+    """
+    total = sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
+    asked = plan.research_value
+    values = []
+    for position, column in enumerate(microdata.columns):
+        rules = tuple(rule for rule in plan.rules if rule.attribute == column.name)
+        records = np.bincount(microdata.codes(position), weights=microdata.counts, minlength=column.domain_size)
+        values.append(
+            ColumnValue(
+                column,
+                Fraction(column.weight) / total,
+                rules,
+                Fraction(asked.base),
+                None if asked.lambda_ is None else Fraction(asked.lambda_),
+                plan.attributes[column.name].in_numbers,
+                records.astype(np.int64),
+            )
+        )
+    return tuple(values)
+
+
+def value_by_attribute(microdata: Microdata, recoding: Recoding, plan: Plan) -> dict[str, Fraction]:
+    """Research value of a release, by quasi-identifier."""
+    values = {}
+    for position, value in enumerate(column_values(microdata, plan)):
+        codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
+        hidden = ~np.append(recoding.shows(position), False)[recoding.group_of]  # −1: withheld
+        values[value.column.name] = value.of_release(
+            codes, recoding.shown(position), recoding.group_of, hidden, len(microdata.unknown)
+        )
+    return values
+
+
+def rules_kept(microdata: Microdata, recoding: Recoding, plan: Plan) -> list[dict[str, Any]]:
+    """Say which rules a release keeps and how many of its groups break each, in the plan's order."""
+    found = {}
+    for position, value in enumerate(column_values(microdata, plan)):
+        if not value.rules:
+            continue
+        broken = (value.breaks(recoding.shown(position)) & recoding.shows(position)).sum(axis=1)
+        for rule, groups in zip(value.rules, broken.tolist(), strict=True):
+            found[rule.title] = int(groups)
+    return [
+        {
+            "name": rule.title,
+            "attribute": rule.attribute,
+            "importance": rule.importance,
+            "kept": found[rule.title] == 0,
+            "groups_breaking": found[rule.title],
+        }
+        for rule in plan.rules
+    ]
+
+
+def half_open(column: FreeColumn) -> bool:
+    """Tell whether published intervals leave out their upper end."""
+    return column.intervals.snap is not None and not column.intervals.whole
+
+
+def _mixes(tree: Hierarchy, column: TreeColumn, rule: Rule) -> BoolArray:
+    """Tell which nodes hold a value of both sides of a rule."""
+    holds = []
+    for name in rule.keep_apart:
+        if name not in tree:
+            if column.spec is not None:  # a name that the hierarchy could have, but under which nobody is
+                return np.zeros(len(tree.names), bool)
+            message = f"Rule {rule.title!r}: {name!r} is not a value that occurs in column {column.name!r}."
+            hint = did_you_mean(name, [leaf for leaf in tree.names if leaf != MISSING]) or "check the spelling"
+            raise PlanError(Problem("unknown-node", message, hint=hint))
+        node = tree.node(name)
+        first, last = tree.first_leaf[node], tree.last_leaf[node]
+        holds.append((tree.first_leaf <= last) & (tree.last_leaf >= first))
+    mixed: BoolArray = holds[0] & holds[1] & (tree.heights > 0)
+    return mixed
+
+
+def _numbers_of(rule: Rule) -> tuple[Number, Number]:
+    low, high = (parse_number(text) for text in rule.keep_apart)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def _steps(low: Number, high: Number, step: Fraction) -> int:
+    return int((Fraction(high) - Fraction(low)) / step)
+
+
+def _floor(number: Fraction) -> int:
+    return number.numerator // number.denominator
+
+
+def _ceiling(number: Fraction) -> int:
+    return -(-number.numerator // number.denominator)
