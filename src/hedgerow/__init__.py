@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from hedgerow.explanation import Explanation
     from hedgerow.exploration import LatticeView
     from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
+    from hedgerow.lattice import Patience
+    from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
     from hedgerow.release import Release
     from hedgerow.verification import Verification
-    from hedgerow.workflow import anonymize, explain, explore_lattice, save, verify
+    from hedgerow.workflow import anonymize, explain, explore_lattice, save, verify, weights
 
 _HOME = {
     "BrokenPromise": "errors",
@@ -40,6 +42,8 @@ _HOME = {
     "Problem": "errors",
     "Release": "release",
     "Verification": "verification",
+    "Patience": "lattice",
+    "Association": "measures.association",
     "anonymize": "workflow",
     "draft_plan": "drafting",
     "explain": "workflow",
@@ -47,10 +51,12 @@ _HOME = {
     "read_hierarchy": "hierarchy",
     "save": "workflow",
     "verify": "workflow",
+    "weights": "workflow",
     "write_hierarchy": "hierarchy",
 }
 
 __all__ = [
+    "Association",
     "BrokenPromise",
     "DataError",
     "Explanation",
@@ -58,6 +64,7 @@ __all__ = [
     "Hierarchy",
     "LatticeView",
     "NoSolution",
+    "Patience",
     "Plan",
     "PlanError",
     "Problem",
@@ -72,6 +79,7 @@ __all__ = [
     "read_hierarchy",
     "save",
     "verify",
+    "weights",
     "write_hierarchy",
 ]
 

@@ -89,4 +89,13 @@ class Release:
         return f"<table>{rows}</table><table><tr>{head}</tr>{body}</table>"
 
 
-SCORES = ("loss", "ntil", "ncp", "granularity", "discernibility", "normalized_average_group_size", "loss_by_attribute")
+SCORES = (
+    "loss",
+    "ntil",
+    "ncp",
+    "granularity",
+    "discernibility",
+    "normalized_average_group_size",
+    "research_value",
+    "loss_by_attribute",
+)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall, find_cells
 from hedgerow.clustering.threads import Progress
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.explanation import conditions, explain_limits
-from hedgerow.lattice import Space, find_optimum, make_space, recode
+from hedgerow.lattice import Node, Patience, Research, Space, find_optimum, make_space, recode, search_research
 from hedgerow.lattice.checker import make_checker
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
@@ -42,8 +43,14 @@ class Solution:
     details: dict[str, Any]
 
 
-def solve(microdata: Microdata, plan: Plan, threads: int | None = None, progress: Progress | None = None) -> Solution:
-    """Find a release of microdata as a plan asks.
+def solve(
+    microdata: Microdata,
+    plan: Plan,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Solution:
+    """Find a release of microdata as a plan asks; patience is for the exact search by research value.
 
     Raises
     ------
@@ -53,6 +60,8 @@ def solve(microdata: Microdata, plan: Plan, threads: int | None = None, progress
     requirement = Requirement.of_plan(plan, microdata)
     _refuse_the_impossible(microdata, requirement)
     if plan.method.name == "lattice":
+        if plan.method.objective == "research-value":
+            return _by_research_value(microdata, plan, requirement, progress, patience)
         return _by_lattice(microdata, plan, requirement)
     return _by_clustering(microdata, plan, requirement, threads or os.cpu_count() or 1, progress)
 
@@ -120,10 +129,7 @@ def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> S
     best = find_optimum(space, requirement, budget, plan.method.objective)
     if best is None or best.withheld == len(microdata.record_of):
         raise NoSolution(_no_node(space, requirement, budget))
-    recoding = recode(space, requirement, best.node).in_published_order(microdata)
-    because = {"failing_group": best.withheld, "no_leaf": len(microdata.unknown)}
     details = {
-        "levels": dict(zip([column.name for column in microdata.columns], best.node, strict=True)),
         "objective": plan.method.objective,
         "score": round(best.score, 12),
         "lattice": {
@@ -133,7 +139,66 @@ def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> S
             "by_bound": best.by_bound,
         },
     }
-    return Solution(recoding, because, False, details)
+    return _at_node(space, requirement, best.node, details)
+
+
+def _by_research_value(
+    microdata: Microdata,
+    plan: Plan,
+    requirement: Requirement,
+    progress: Progress | None,
+    patience: Patience | None,
+) -> Solution:
+    _check_budget(microdata, plan, len(microdata.unknown))
+    budget = lattice_budget(microdata, plan)
+    space = make_space(microdata, plan.method.limits, most_nodes=None)
+    values = column_values(microdata, plan)
+    method = plan.method
+    tell = None if progress is None else lambda checked: progress(checked, 0)
+    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell)
+    if found.best is None:
+        raise NoSolution(_no_string(space, requirement, budget, found))
+    details = {
+        "objective": method.objective,
+        "score": _rounded(found.best.value),
+        "search": _search_facts(space, found),
+    }
+    return _at_node(space, requirement, found.best.node, details)
+
+
+def _at_node(space: Space, requirement: Requirement, node: Node, details: dict[str, Any]) -> Solution:
+    microdata = space.microdata
+    recoding = recode(space, requirement, node).in_published_order(microdata)
+    unknown = len(microdata.unknown)
+    because = {"failing_group": microdata.records - recoding.released - unknown, "no_leaf": unknown}
+    return Solution(recoding, because, False, {"levels": _named(space, node), **details})
+
+
+def _search_facts(space: Space, found: Research) -> dict[str, Any]:
+    """What the search looked at, and the best of what it found."""
+    return {
+        "name": found.search,
+        "strings": found.strings,
+        "generated": found.generated,
+        "tested": found.tested,
+        "pruned": found.pruned,
+        "conflicts": len(found.conflicts),
+        "proven": found.proven,
+        "bound": _rounded(found.bound),
+        "succeeded": found.succeeded,
+        "successes": [
+            {"levels": _named(space, success.node), "value": _rounded(success.value), "at_root": success.at_root}
+            for success in found.successes
+        ],
+    }
+
+
+def _named(space: Space, node: Node) -> dict[str, int]:
+    return dict(zip([column.name for column in space.columns], node, strict=True))
+
+
+def _rounded(value: Fraction) -> float:
+    return round(float(value), 12)
 
 
 def _check_budget(microdata: Microdata, plan: Plan, withheld: int) -> None:
@@ -153,6 +218,14 @@ def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Prob
             message += f" Without the limit of {cause.attribute!r} ({cause.limit}) it were {cause.saves:,} fewer."
     hints = [f"{lift.attribute}: {lift.change} saves {lift.saves:,}" for lift in found.lifts[:3]]
     return Problem(code, message, hint="; ".join(hints) or "lower k, or lift several limits together")
+
+
+def _no_string(space: Space, requirement: Requirement, budget: int, found: Research) -> Problem:
+    """Say why a search by research value found nothing."""
+    if found.proven:
+        return _no_node(space, requirement, budget)
+    message = f"The {found.search} search tested {found.tested:,} strings of levels, and none of them passes."
+    return Problem("no-node", message, hint="use search: exact, which finds one if there is one")
 
 
 def _no_node(space: Space, requirement: Requirement, budget: int) -> Problem:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,9 @@ from hedgerow.engines.folder import cannot_write, check_free, new_folder
 from hedgerow.errors import BrokenPromise, DataError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
+from hedgerow.hierarchy.numbers import simplest
+from hedgerow.lattice import Patience
+from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
@@ -39,6 +44,7 @@ def anonymize(
     link: str | Path | None = None,
     replace: bool = False,
     progress: Progress | None = None,
+    patience: Patience | None = None,
 ) -> Release:
     """Make a verified release of a table.
 
@@ -63,6 +69,8 @@ def anonymize(
         Whether an existing output folder may be replaced.
     progress
         Called now and then during long work.
+    patience
+        How long the exact search by research value may go on; it then returns the best found and a bound.
 
     Raises
     ------
@@ -90,9 +98,10 @@ def anonymize(
     tell("reading", 0, 0)
     table = local.read(data, plan)
     tell("encoding", 0, 0)
-    microdata = local.collapse(table, plan)
+    microdata, plan = weigh(local.collapse(table, plan), plan)
+    doing = "searching" if plan.method.name == "lattice" else "clustering"
     tell("searching", 0, 0)
-    solution = solve(microdata, plan, threads, lambda done, total: tell("clustering", done, total))
+    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
     tell("measuring", 0, 0)
     plan = _self_contained(plan, table, microdata)
     facts = release_facts(plan, table, microdata, solution)
@@ -134,7 +143,7 @@ def explain(data: Any, plan: Plan | str | Path) -> Explanation:
     Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
     """
     plan = _plan(plan, None)
-    return explain_limits(local.collapse(local.read(data, plan), plan), plan)
+    return explain_limits(*weigh(local.collapse(local.read(data, plan), plan), plan))
 
 
 def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
@@ -160,7 +169,24 @@ def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
     plan = _plan(plan, None)
     if plan.method.name != "lattice":
         plan = plan.replace(method={"name": "lattice", "limits": plan.method.limits})
-    return explore(local.collapse(local.read(data, plan), plan), plan)
+    return explore(*weigh(local.collapse(local.read(data, plan), plan), plan))
+
+
+def weights(data: Any, plan: Plan | str | Path) -> Association:
+    """Say how closely the quasi-identifiers go together, and the weights that ``weights: association`` gives them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"sex": list("FFMM"), "ward": list("FFMM"), "floor": list("1212")})
+    >>> plan = Plan.from_dict(
+    ...     {"attributes": {name: "quasi-identifier" for name in people.column_names}, "privacy": {"k": 2}}
+    ... )
+    >>> weights(people, plan).weights
+    (0.25, 0.25, 0.5)
+    """
+    plan = _plan(plan, None)
+    return associate(local.collapse(local.read(data, plan), plan), plan)
 
 
 def verify(release: Release | str | Path, original: Any = None, link: Any = None) -> Verification:
@@ -197,6 +223,19 @@ def save(
 def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
     return (plan if seed is None else plan.replace(seed=seed)).settled()
+
+
+def weigh(microdata: Microdata, plan: Plan) -> tuple[Microdata, Plan]:
+    """Put weights that come from the data in their place, in the microdata and in the plan."""
+    if plan.weights != "association":
+        return microdata, plan
+    found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
+    columns = tuple(dataclasses.replace(column, weight=found[column.name]) for column in microdata.columns)
+    attributes = {
+        name: attribute.model_copy(update={"weight": found[name]}) if name in found else attribute
+        for name, attribute in plan.attributes.items()
+    }
+    return microdata.with_columns(columns), plan.model_copy(update={"attributes": attributes, "weights": None})
 
 
 def _check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:

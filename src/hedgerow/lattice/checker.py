@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.hierarchy.tree import IntArray
+from hedgerow.lattice.bits import sensitive_bits
+from hedgerow.lattice.checked import Checked
+from hedgerow.lattice.hash_checker import HashChecker
 from hedgerow.lattice.space import ADDITIVE, Node, Space
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.privacy import Requirement
@@ -20,29 +23,6 @@ LARGEST_JOINT = 1 << 16
 LARGEST_KEY = 1 << 62
 SLOTS = 1 << 20
 ROOM = 6  # times the profiles
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a check of a node found.
-
-    Attributes
-    ----------
-    withheld
-        Records in groups that fail.
-    surely_withheld
-        Those of them that every node below withholds too.
-    excess
-        What withholding them costs beyond generalizing them, in units of one record and the whole weight.
-    groups, squares
-        Number of groups that hold, and the sum of their squared sizes.
-    """
-
-    withheld: int
-    surely_withheld: int
-    excess: float
-    groups: int
-    squares: float
 
 
 class Checker(Protocol):
@@ -66,14 +46,22 @@ def rises(requirement: Requirement, budget: int) -> bool:
     return requirement.survives_growth or budget == 0
 
 
-def make_checker(space: Space, requirement: Requirement, objective: str, budget: int | None = None) -> Checker:
-    """Choose the fastest checker that is right; what withholding costs may be left out beyond the budget."""
+def make_checker(
+    space: Space, requirement: Requirement, objective: str, budget: int | None = None, salt: int | None = None
+) -> Checker:
+    """Choose the fastest checker that is right; what withholding costs may be left out beyond the budget.
+
+    With a salt, and where withholding has no cost of its own, wide lattices are checked by hash: nodes that hold must
+    be confirmed then.
+    """
     microdata = space.microdata
     bits = sum(column.values for column in microdata.sensitive) if requirement.models else 0
     if requirement.survives_growth and microdata.person_of is None and bits <= 64:
         joints = _join(space)
         if joints is not None:
             return KernelChecker(space, requirement, objective, joints, budget)
+        if salt is not None and objective not in ADDITIVE:
+            return HashChecker(space, requirement, salt)
     return GeneralChecker(space, requirement, objective)
 
 
@@ -170,7 +158,7 @@ class KernelChecker:
         counts = microdata.counts.astype(np.int32)
         self._column_bits, bits = np.zeros(0, np.uint64), np.zeros(len(counts), np.uint64)
         if counted:
-            self._column_bits, bits = _bits(space)
+            self._column_bits, bits = sensitive_bits(space)
         else:
             self._wanted = self._wanted[:0]
         gains = gains_by_level(space, objective)
@@ -314,17 +302,3 @@ def _dense(columns: list[IntArray], rows: int) -> IntArray:
     seen = np.zeros(top, np.int64)
     seen[key] = 1
     return (np.cumsum(seen) - 1)[key]
-
-
-def _bits(space: Space) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """Return a mask for every sensitive column, and the bits of the values that occur in every profile."""
-    microdata = space.microdata
-    masks, start = [], 0
-    word = np.zeros(len(microdata.record_of), np.uint64)
-    for position, column in enumerate(microdata.sensitive):
-        masks.append(((1 << column.values) - 1) << start)
-        codes = microdata.sensitive_of[:, position]
-        bit = np.left_shift(np.uint64(1), (np.maximum(codes, 0) + start).astype(np.uint64))
-        word |= np.where(codes >= 0, bit, np.uint64(0))
-        start += column.values
-    return np.array(masks, np.uint64), np.bitwise_or.reduceat(word, microdata.unit_start[:-1])

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow import kernels
-from hedgerow.lattice.checker import Checked, Checker, group_profiles, make_checker, rises
+from hedgerow.lattice.checked import Checked
+from hedgerow.lattice.checker import Checker, group_profiles, make_checker, rises
 from hedgerow.lattice.space import ADDITIVE, FEASIBLE, INFEASIBLE, OPEN, Node, Objective, Space
 from hedgerow.privacy import Requirement
 

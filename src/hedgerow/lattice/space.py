@@ -20,7 +20,7 @@ from hedgerow.hierarchy.tree import IntArray
 from hedgerow.microdata import Microdata, TreeColumn
 
 Limits = Literal["keep", "whole-levels", "ignore"]
-Objective = Literal["loss", "ncp", "granularity", "discernibility", "group-size"]
+Objective = Literal["loss", "ncp", "granularity", "discernibility", "group-size", "research-value"]
 Node = tuple[int, ...]
 ADDITIVE = ("loss", "ncp", "granularity")
 OPEN, INFEASIBLE, FEASIBLE = 0, 1, 2  # what is known of a node; mark_below in the kernel counts on them
@@ -84,13 +84,13 @@ class Space:
         return [weight / total for weight in raw]
 
 
-def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
+def make_space(microdata: Microdata, limits: Limits = "keep", most_nodes: int | None = MOST_NODES) -> Space:
     """Lay out the lattice of microdata.
 
     Raises
     ------
     NoSolution
-        If the lattice has too many nodes to be laid out.
+        If the lattice has more nodes than can be laid out; None is for searches that do not.
     """
     codes = np.asfortranarray(microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64))
     maps = []
@@ -109,9 +109,8 @@ def make_space(microdata: Microdata, limits: Limits = "keep") -> Space:
             nodes = np.maximum(tree.parent[nodes], 0)
         maps.append(tuple(levels))
     space = Space(microdata, codes, tuple(maps))
-    if space.nodes > MOST_NODES:
-        message = f"The lattice has {space.nodes:,} nodes, more than {MOST_NODES:,}."
-        raise NoSolution(
-            Problem("too-many-nodes", message, hint="use method: cluster, or fewer or flatter hierarchies")
-        )
+    if most_nodes is not None and space.nodes > most_nodes:
+        message = f"The lattice has {space.nodes:,} nodes, more than {most_nodes:,}."
+        hint = "use method: cluster, or {name: lattice, objective: research-value}, or fewer or flatter hierarchies"
+        raise NoSolution(Problem("too-many-nodes", message, hint=hint))
     return space

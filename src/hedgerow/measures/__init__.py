@@ -4,15 +4,19 @@ from hedgerow.measures.end_points import exact_end_points
 from hedgerow.measures.group_size import discernibility, normalized_average_group_size
 from hedgerow.measures.leaf_shares import granularity, mean_ncp, ncp
 from hedgerow.measures.loss import loss_by_attribute, ntil, total_loss
+from hedgerow.measures.research_value import mean_group_value, rules_kept, value_by_attribute
 
 __all__ = [
     "discernibility",
     "exact_end_points",
     "granularity",
     "loss_by_attribute",
+    "mean_group_value",
     "mean_ncp",
     "ncp",
     "normalized_average_group_size",
     "ntil",
+    "rules_kept",
     "total_loss",
+    "value_by_attribute",
 ]

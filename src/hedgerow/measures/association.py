@@ -42,13 +42,17 @@ class Association:
     matrix: Floats
     weights: tuple[float, ...]
 
+    def by_name(self) -> dict[str, float]:
+        """Weight of every column, by its name."""
+        return dict(zip(self.names, self.weights, strict=True))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "columns": list(self.names),
             "numeric": dict(zip(self.names, self.in_numbers, strict=True)),
             "association": [[round(float(cell), DECIMALS) for cell in row] for row in self.matrix],
-            "weights": dict(zip(self.names, self.weights, strict=True)),
+            "weights": self.by_name(),
         }
 
 

@@ -17,5 +17,9 @@ def exact_end_points(microdata: Microdata, recoding: Recoding) -> dict[str, int]
             codes = microdata.codes(position)[profile]
             shown = (codes == recoding.lo[group, position]) | (codes == recoding.hi[group, position])
             numbers = codes < len(column.intervals.scaled)
-            counts[column.name] = 0 if column.intervals.snap is not None else int((shown & numbers & recoding.shows(position)[group]).sum())
+            counts[column.name] = (
+                0
+                if column.intervals.snap is not None
+                else int((shown & numbers & recoding.shows(position)[group]).sum())
+            )
     return counts

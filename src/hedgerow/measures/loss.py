@@ -1,7 +1,8 @@
 """Loss of generalization: IL, total loss and NTIL (CKA Def. 8–11, CPKA Def. 10–11, INC Def. 3–5; SPEC §3).
 
 A group loses, per record and attribute, height of its node / height of the tree, or width of its interval / range of
-the whole table. A withheld record loses 1 per attribute, a suppressed cell 1. Everything is computed exactly and rounded once at the end.
+the whole table. A withheld record loses 1 per attribute, a suppressed cell 1. Everything is computed exactly and
+rounded once at the end.
 """
 
 from __future__ import annotations

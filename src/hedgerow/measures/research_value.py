@@ -81,7 +81,8 @@ class ColumnValue:
         tree = self.column.hierarchy
         if not self.in_numbers:
             present = np.concatenate([[0], np.cumsum(self.records > 0)])
-            return np.maximum(present[tree.last_leaf + 1] - present[tree.first_leaf], 1)
+            spans: IntArray = np.maximum(present[tree.last_leaf + 1] - present[tree.first_leaf], 1)
+            return spans
         return np.array([self._node_span(node) for node in range(len(tree.names))], np.int64)
 
     @cached_property
@@ -171,7 +172,8 @@ class ColumnValue:
     def _free_spans(self, lo: IntArray, hi: IntArray) -> IntArray:
         assert isinstance(self.column, FreeColumn)
         width = self.column.high_ends()[hi] - self.column.low_ends()[lo]
-        return np.maximum(width + (0 if half_open(self.column) else 1), 1)
+        spans: IntArray = np.maximum(width + (0 if half_open(self.column) else 1), 1)
+        return spans
 
     def _free_breaks(self, lo: IntArray, hi: IntArray) -> BoolArray:
         first, last = self.rule_codes
@@ -290,6 +292,23 @@ def value_by_attribute(microdata: Microdata, recoding: Recoding, plan: Plan) -> 
             codes, recoding.shown(position), recoding.group_of, hidden, len(microdata.unknown)
         )
     return values
+
+
+def mean_group_value(microdata: Microdata, recoding: Recoding, plan: Plan) -> float:
+    """Mean over records of the research value of their group, which is what merging looks at; 0 if withheld."""
+    total = 0.0
+    for position, value in enumerate(column_values(microdata, plan)):
+        shown = recoding.shown(position)
+        importances = np.array([float(worth) for worth in value.importances])
+        whole = float(value.base) + importances.sum()
+        kept = (whole - importances @ value.breaks(shown)) / whole if whole else np.ones(recoding.groups)
+        granularity = 1.0 / value.spans(shown)
+        if value.blend is None:
+            worth = granularity * kept
+        else:
+            worth = float(value.blend) * granularity + (1 - float(value.blend)) * kept
+        total += float(value.weight) * float(np.dot(worth, recoding.showing(position)))
+    return total / microdata.records
 
 
 def rules_kept(microdata: Microdata, recoding: Recoding, plan: Plan) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from hedgerow import measures
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.privacy import attribute_disclosures
+from hedgerow.privacy.matching import matching_records
 from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
@@ -26,6 +27,10 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     withheld = microdata.records - recoding.released
     losses = measures.loss_by_attribute(microdata, recoding)
     breaks = recoding.breaks_by_column(microdata)
+    values = measures.value_by_attribute(microdata, recoding, plan)
+    smallest = int(sizes.min(initial=microdata.records))
+    if plan.missing == "matches-any":
+        smallest = int(matching_records(microdata, recoding).min(initial=microdata.records))
     average = measures.normalized_average_group_size(sizes, withheld, k)
     facts: dict[str, Any] = {
         "version": __version__,
@@ -41,7 +46,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "withheld_is_least": solution.withheld_is_least,
         **solution.details,
         "groups": recoding.groups,
-        "smallest_group": int(sizes.min(initial=microdata.records)),
+        "smallest_group": smallest,
         "largest_group": int(sizes.max(initial=0)),
         "group_sizes": _histogram(sizes),
         "limits": "kept" if plan.keeps_limits else "ignored",
@@ -58,11 +63,23 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "granularity": _number(measures.granularity(microdata, recoding)),
         "discernibility": measures.discernibility(sizes, withheld),
         "normalized_average_group_size": None if average is None else _number(average),
+        "research_value": _number(sum(values.values(), Fraction(0))),
+        "research_value_by_attribute": {name: _number(value) for name, value in values.items()},
+        "mean_group_value": round(measures.mean_group_value(microdata, recoding, plan), 12),
         "exact_end_points": measures.exact_end_points(microdata, recoding),
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
         "columns_not_released": sorted(table.not_released),
     }
+    if plan.rules:
+        facts["rules"] = measures.rules_kept(microdata, recoding, plan)
+    if plan.missing == "matches-any":
+        facts["missing"] = plan.missing
+    if plan.method.suppress:
+        facts["suppressed_cells"] = {
+            column.name: recoding.released - int(recoding.showing(position).sum())
+            for position, column in enumerate(microdata.columns)
+        }
     if microdata.person_of is not None:
         in_group = recoding.group_of >= 0
         pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -24,13 +24,19 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     lines.add_row("withheld", _withheld(facts))
     if "levels" in facts:
         levels = ", ".join(f"{name} {level}" for name, level in facts["levels"].items())
-        searched = f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
-        lines.add_row("levels", f"{levels}  ({searched})")
+        lines.add_row("levels", levels)
+        lines.add_row("search", _search(facts))
     smallest = f"{facts['smallest_group']:,}"
     if "smallest_group_persons" in facts:
         smallest += f" records, {facts['smallest_group_persons']:,} persons"
     lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
+    value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
+    lines.add_row("research value", value)
+    if "suppressed_cells" in facts:
+        cells = sum(facts["suppressed_cells"].values())
+        text = f"{cells:,} cells are released as missing, and a missing cell counts as matching any value"
+        lines.add_row("suppressed", Text(text, style="yellow") if cells else text)
     if facts["limits"] == "ignored":
         lines.add_row(
             "limits", Text(f"ignored as asked: {facts['limits_broken']:,} cells go beyond them", style="yellow")
@@ -46,7 +52,57 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         lines.add_row("end points", f"{exact:,} cells show the exact value of their record; 'snap' would blur them")
     if facts["columns_not_released"]:
         lines.add_row("left out", ", ".join(facts["columns_not_released"]))
-    return Group(lines, Text(), _loss_bars(facts))
+    parts: list[RenderableType] = [lines, Text(), _loss_bars(facts)]
+    if "rules" in facts:
+        parts += [Text(), _rules(facts["rules"])]
+    return Group(*parts)
+
+
+def _search(facts: Mapping[str, Any]) -> str:
+    """Say what a search of the lattice looked at, and how good its answer is."""
+    if "lattice" in facts:
+        return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
+    search = facts["search"]
+    text = f"{search['name']}: {search['tested']:,} of {search['strings']:,} strings of levels tested; "
+    if search["proven"]:
+        return text + "the best is proven"
+    return text + f"not proven the best: none is above {search['bound']:.4f} (found {facts['score']:.4f})"
+
+
+def _rules(rules: Sequence[Mapping[str, Any]]) -> Table:
+    """Show which rules are kept and which are broken."""
+    table = Table(title="rules", title_justify="left", box=None, padding=(0, 2))
+    table.add_column("rule")
+    table.add_column("importance", justify="right")
+    table.add_column("")
+    for rule in rules:
+        groups = rule["groups_breaking"]
+        state = Text("kept", style="green") if rule["kept"] else Text(f"broken by {groups:,} groups", style="yellow")
+        table.add_row(rule["name"], str(rule["importance"]), state)
+    return table
+
+
+def association_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show how closely columns go together, and the weights that follow."""
+    table = Table(
+        title="association of quasi-identifiers (0 none, 1 one tells the other)", title_justify="left", box=None
+    )
+    table.add_column("")
+    for name in found["columns"]:
+        table.add_column(name, justify="right", overflow="fold")
+    table.add_column("weight", justify="right", style="bold")
+    for name, row in zip(found["columns"], found["association"], strict=True):
+        cells = [_shade(share, name == other) for share, other in zip(row, found["columns"], strict=True)]
+        table.add_row(name, *cells, f"{found['weights'][name]:.3f}")
+    return table
+
+
+def _shade(share: float, diagonal: bool) -> Text:
+    """Write a share on a background that is the darker the greater it is."""
+    if diagonal:
+        return Text("·", style="dim")
+    level = round(255 - 175 * share)
+    return Text(f" {share:.2f} ", style=f"black on rgb({level},{round(255 - 60 * share)},{level})")
 
 
 def _withheld(facts: Mapping[str, Any]) -> str:
