@@ -17,6 +17,7 @@ from hedgerow.version import __version__
 
 if TYPE_CHECKING:
     from hedgerow import privacy
+    from hedgerow.comparison import Comparison
     from hedgerow.drafting import draft_plan
     from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.explanation import Explanation
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from hedgerow.plan import Plan
     from hedgerow.release import Release
     from hedgerow.verification import Verification
-    from hedgerow.workflow import anonymize, explain, explore_lattice, save, verify, weights
+    from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, verify, weights
 
 _HOME = {
     "BrokenPromise": "errors",
@@ -44,7 +45,9 @@ _HOME = {
     "Verification": "verification",
     "Patience": "lattice",
     "Association": "measures.association",
+    "Comparison": "comparison",
     "anonymize": "workflow",
+    "compare": "workflow",
     "draft_plan": "drafting",
     "explain": "workflow",
     "explore_lattice": "workflow",
@@ -58,6 +61,7 @@ _HOME = {
 __all__ = [
     "Association",
     "BrokenPromise",
+    "Comparison",
     "DataError",
     "Explanation",
     "HedgerowError",
@@ -72,6 +76,7 @@ __all__ = [
     "Verification",
     "__version__",
     "anonymize",
+    "compare",
     "draft_plan",
     "explain",
     "explore_lattice",

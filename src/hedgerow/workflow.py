@@ -6,16 +6,17 @@ import contextlib
 import dataclasses
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from hedgerow.comparison import USUAL, Comparison, Run, measure, original_tree, plan_for
 from hedgerow.engines import local
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
-from hedgerow.errors import BrokenPromise, DataError, Problem
+from hedgerow.errors import BrokenPromise, DataError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
@@ -26,7 +27,7 @@ from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json, release_facts
-from hedgerow.solving import solve
+from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release
 
 Progress = Callable[[str, int, int], None]
@@ -92,22 +93,12 @@ def anonymize(
     >>> anonymize(people, plan)
     Release(4 of 4 records in 2 groups of 2–2, NTIL 0.0000)
     """
-    tell = progress or (lambda stage, done, total: None)
+    tell = progress or _silent
     plan = _plan(plan, seed)
     _check_targets(output, link, replace)
     tell("reading", 0, 0)
-    table = local.read(data, plan)
-    tell("encoding", 0, 0)
-    microdata, plan = weigh(local.collapse(table, plan), plan)
-    doing = "searching" if plan.method.name == "lattice" else "clustering"
-    tell("searching", 0, 0)
-    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
-    tell("measuring", 0, 0)
-    plan = _self_contained(plan, table, microdata)
-    facts = release_facts(plan, table, microdata, solution)
-    rows, record_of_row = local.apply(table, plan, microdata, solution.recoding)
+    release = _make(data, local.read(data, plan), plan, threads, tell, patience).release
     ending = format or ("parquet" if _is_parquet(data, plan) else "csv")
-    release = Release(rows, plan, facts, record_of_row, _kind(data))
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         target = Path(scratch) / "release" if output is None else Path(output)
         with contextlib.ExitStack() as undo:
@@ -189,6 +180,69 @@ def weights(data: Any, plan: Plan | str | Path) -> Association:
     return associate(local.collapse(local.read(data, plan), plan), plan)
 
 
+def compare(
+    data: Any,
+    plan: Plan | str | Path,
+    *,
+    k: Sequence[int] = (),
+    methods: Sequence[str] = (),
+    target: str | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Comparison:
+    """Make releases by several methods and measure them side by side; each is verified like any other.
+
+    Parameters
+    ----------
+    data, plan
+        The table, and what its owner asks.
+    k
+        The k to compare; by default the plan's.
+    methods
+        Names of methods, as ``hedgerow.comparison.METHODS`` has them, or ``plan`` for the plan's own; by default the
+        usual ones.
+    target
+        A column that decision trees tell from the quasi-identifiers, before and after.
+    seed
+        Overrides the plan's seed; it also draws the range queries.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [str(20 + i % 40) for i in range(200)]})
+    >>> age = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10]}, "intervals": "free"}
+    >>> plan = Plan.from_dict({"attributes": {"age": age}, "privacy": {"k": 8}})
+    >>> compare(people, plan, methods=["exact", "bottom-up"])
+    Comparison(2 of 2 releases made of 200 records)
+    """
+    tell = progress or _silent
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    asked = asked if seed is None else asked.replace(seed=seed)
+    runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or USUAL)]
+    original, records, made = None, 0, []
+    for number, (method, one) in enumerate(runs):
+        tell(f"{method}, k = {one}", number, len(runs))
+        try:
+            chosen = plan_for(asked, method, one)
+            table = local.read(data, chosen)
+            records = table.records
+            run = _make(data, table, chosen, threads, _silent, patience)
+            with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
+                _write(run.release, Path(scratch), "parquet")
+                _verify_before_publishing(run.release, Path(scratch), data)
+        except (PlanError, NoSolution) as error:
+            made.append(Run(method, one, problem=str(error)))
+            continue
+        found = Run(method, one, facts=dict(run.release.facts))
+        recoding, microdata = run.solution.recoding, run.microdata
+        made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
+        if target is not None and original is None:
+            original = original_tree(table, run.release.plan, microdata, target)
+    return Comparison(records, target, original, tuple(made))
+
+
 def verify(release: Release | str | Path, original: Any = None, link: Any = None) -> Verification:
     """Check a release independently of what made it.
 
@@ -218,6 +272,33 @@ def save(
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Made:
+    """A release that is not yet verified, and what it was made from."""
+
+    release: Release
+    microdata: Microdata
+    solution: Solution
+
+
+def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progress, patience: Patience | None) -> _Made:
+    """Make a release of a table that was read."""
+    tell("encoding", 0, 0)
+    microdata, plan = weigh(local.collapse(table, plan), plan)
+    doing = "searching" if plan.method.name == "lattice" else "clustering"
+    tell("searching", 0, 0)
+    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
+    tell("measuring", 0, 0)
+    plan = _self_contained(plan, table, microdata)
+    facts = release_facts(plan, table, microdata, solution)
+    rows, record_of_row = local.apply(table, plan, microdata, solution.recoding)
+    return _Made(Release(rows, plan, facts, record_of_row, _kind(data)), microdata, solution)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from hedgerow.cli.compare import compare
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.version import __version__
@@ -61,10 +62,19 @@ def anonymize(
     ignore_limits: Annotated[
         bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
     ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="60s|N",
+            help="Exact search by research value: end after so many seconds, or after N checks of nodes (the same on "
+            "every machine), with the best found and a bound on what is left. Ctrl-C does it too.",
+        ),
+    ] = None,
     replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
+    from hedgerow.cli.patience import patience_of, stoppable
     from hedgerow.plan import Plan
     from hedgerow.reports.terminal import facts_summary
     from hedgerow.workflow import anonymize
@@ -74,7 +84,7 @@ def anonymize(
     asked = Plan.load(plan)
     if ignore_limits:
         asked = asked.replace(method={**asked.method.model_dump(), "limits": "ignore"})
-    with ProgressBar() as progress:
+    with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         release = anonymize(
             data,
             asked,
@@ -85,6 +95,7 @@ def anonymize(
             link=link,
             replace=replace,
             progress=progress,
+            patience=patience,
         )
     if as_json:
         _print_json(release.facts)
@@ -122,6 +133,33 @@ def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
         Console().print(lattice_summary(found))
 
 
+app.command()(compare)
+
+
+@app.command()
+def weights(
+    data: DataArgument,
+    plan: PlanArgument,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg or .png.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
+    from hedgerow.reports.terminal import association_summary
+    from hedgerow.workflow import weights
+
+    found = weights(data, plan).to_dict()
+    if plot is not None:
+        from hedgerow.reports.plots import association_plot
+
+        association_plot(found["columns"], found["association"], found["weights"], plot)
+    if as_json:
+        _print_json(found)
+    else:
+        Console().print(association_summary(found))
+
+
 @app.command()
 def verify(
     release: Annotated[Path, typer.Argument(metavar="DIR", help="Release folder.")],
@@ -149,16 +187,28 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")] = Path(
         "hedgerow-demo"
     ),
-    records: Annotated[int, typer.Option(min=100, help="Number of patients to make up.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other patients.")] = 0,
+    kind: Annotated[
+        str, typer.Option(metavar="clinic|census|deaths", help="Patients, a census, or death certificates.")
+    ] = "clinic",
+    records: Annotated[
+        int | None,
+        typer.Option(min=100, help="How many to make up. Default: clinic 2,000, census 50,000, deaths 216,000."),
+    ] = None,
+    attributes: Annotated[
+        int | None,
+        typer.Option(help="Columns to keep, those studied most first: 3 to 13 of a census, 3 to 36 of deaths."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
     replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make up a clinic, write a plan for it, explain it, release it and check the release: no input needed."""
-    from hedgerow.cli.demo import run_demo
+    """Make up a table, write a plan for it, explain it, release it and check the release: no input needed."""
+    from hedgerow.cli.demo import Wish, run_demo
+    from hedgerow.cli.patience import patience_of, stoppable
 
-    with ProgressBar() as progress:
-        made = run_demo(output, records, seed, replace, progress)
+    wish = Wish(kind, records, attributes, seed)
+    with ProgressBar() as progress, stoppable(patience_of(None)) as patience:
+        made = run_demo(output, wish, replace, progress, patience)
     if as_json:
         _print_json(made.facts)
     else:

@@ -137,7 +137,7 @@ def _by_node(value: ColumnValue, terms: _Terms, aim: Aim) -> IntArray:
     numbers = value.in_numbers
     whole = max(value.whole_span - (1 if numbers else 0), 0)
     wide = spans - 1 if numbers else np.where(spans > 1, spans, 0)
-    costs = [terms.weight * min(int(step), whole) // whole if whole else 0 for step in wide]
+    costs = [terms.weight * int(step) // whole if whole else 0 for step in wide]
     return np.array(costs, np.int64)
 
 

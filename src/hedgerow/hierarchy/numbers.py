@@ -74,14 +74,18 @@ def parse_half_open(name: str) -> tuple[Number, Number] | None:
 
     Examples
     --------
-    >>> parse_half_open("30-39"), parse_half_open("[30, 40)"), parse_half_open("-5--1"), parse_half_open("Kansas")
-    ((30, 40), (30, 40), (-5, 0), None)
+    >>> parse_half_open("30-39"), parse_half_open("[30, 40)"), parse_half_open("-5--1")
+    ((30, 40), (30, 40), (-5, 0))
+    >>> parse_half_open("Kansas"), parse_half_open("37")
+    (None, None)
     """
     text = name.strip()
     if text.startswith("[") and text.endswith(")") and "," in text:
         low, high = (parse_number(part) for part in text[1:-1].split(",", 1))
     else:
         cut = text.find("-", 1)
+        if cut < 0:
+            return None
         low, last = parse_number(text[:cut]), parse_number(text[cut + 1 :])
         high = None if last is None else last + 1
     return None if low is None or high is None else (low, high)

@@ -273,7 +273,7 @@ class GeneralChecker:
 def group_profiles(space: Space, node: Node) -> tuple[IntArray, int]:
     """Return the group of every profile at a node, groups numbered in order of their nodes, and their number."""
     columns = [space.maps[j][level][space.codes[:, j]] for j, level in enumerate(node)]
-    words = pack(columns, [len(column.hierarchy.names) for column in space.columns])
+    words = pack(columns, [int(column.max(initial=0)) + 1 for column in columns])
     order = order_by(words)
     starts = starts_of_runs([word[order] for word in words])
     group_of = np.empty(len(order), np.int64)

@@ -169,6 +169,9 @@ class _Search:
         """Search until the best is proven or patience is over."""
         if any(low >= size for low, size in zip(self.corner, self.shape, strict=True)):
             return self.result(proven=True)
+        for j, low in enumerate(self.corner):
+            if low:  # what fails by itself is a conflict too, and part of the proof
+                self.frontier.learn((*self.top[:j], low - 1, *self.top[j + 1 :]))
         base = self.checker.base()
         bottom = self.checker.roll_up(base, self.corner) if any(self.corner) else base
         if self.lost(bottom, self.top)[0] <= self.budget:
@@ -178,6 +181,8 @@ class _Search:
             if self.best is not None:
                 self.climb(bottom, self.corner, bottom)
             proven = self.branch(bottom)
+            if self.best is not None and self.rises:  # of nodes that cost the same, a lower one
+                self.best = self.lowered(self.best, bottom)
         except KeyboardInterrupt:
             if self.best is None:
                 raise
@@ -285,16 +290,16 @@ class _Search:
     def lowered(self, node: Node, bottom: Any) -> Node:
         """Lower attributes, the greatest saving first, while the node holds."""
         moved = True
-        while moved and not self.patience.over(self.checked):
+        while moved:
             moved = False
             savings = sorted(
                 (int(self.costs[j, lower] - self.costs[j, level]), j, lower)
                 for j, level in enumerate(node)
                 for lower in range(self.corner[j], level)
             )
-            for saving, j, lower in savings:
+            for _, j, lower in savings:
                 new = (*node[:j], lower, *node[j + 1 :])
-                if saving < 0 and self.lost(bottom, new)[0] <= self.budget:
+                if self.lost(bottom, new)[0] <= self.budget:
                     node, moved = new, True
                     break
         return node

@@ -163,15 +163,15 @@ class _Looking:
 
     def pre_prune(self) -> tuple[list[list[int]], tuple[int, ...]]:
         """Levels of every attribute that could pass, and the attributes of which not even the top does."""
-        counts, k = self.space.microdata.counts, self.requirement.k
+        microdata = self.space.microdata
         levels, dropped = [], []
         for j, maps in enumerate(self.space.maps):
-            by_code = np.bincount(self.space.codes[:, j], weights=counts, minlength=len(maps[0]))
             passing = []
             for level, nodes in enumerate(maps):
-                sizes = np.bincount(nodes, weights=by_code)
-                alone = float(sizes[(sizes > 0) & (sizes < k)].sum())
-                if alone <= self.budget or self.space.microdata.person_of is not None:
+                group_of = nodes[self.space.codes[:, j]][microdata.profile_of_unit]
+                groups = int(group_of.max(initial=0)) + 1
+                failing = self.requirement.fails(microdata, group_of, groups, only_if_it_stays_so=True)
+                if int(failing[group_of].sum()) <= self.budget:
                     passing.append(level)
             if not passing:
                 dropped.append(j)

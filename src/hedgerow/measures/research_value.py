@@ -81,9 +81,12 @@ class ColumnValue:
         tree = self.column.hierarchy
         if not self.in_numbers:
             present = np.concatenate([[0], np.cumsum(self.records > 0)])
-            spans: IntArray = np.maximum(present[tree.last_leaf + 1] - present[tree.first_leaf], 1)
-            return spans
-        return np.array([self._node_span(node) for node in range(len(tree.names))], np.int64)
+            leaves: IntArray = np.maximum(present[tree.last_leaf + 1] - present[tree.first_leaf], 1)
+            return leaves
+        spans = np.array([self._node_span(node) for node in range(len(tree.names))], np.int64)
+        for node in range(len(spans) - 1, 0, -1):  # a root of few numbers is not worth more than a band under it
+            spans[tree.parents[node]] = max(spans[tree.parents[node]], spans[node])
+        return spans
 
     @cached_property
     def breaks_by_node(self) -> BoolArray:
@@ -106,9 +109,7 @@ class ColumnValue:
             if not len(numbers):
                 return 1
             return int(self._free_spans(numbers[:1], numbers[-1:])[0])
-        if self.in_numbers:
-            return self._span_of_leaves(0, len(self.records) - 1, present_only=True)
-        return max(len(present), 1)
+        return int(self.spans_by_node[0])
 
     @cached_property
     def _numbers(self) -> list[Number | None]:
@@ -235,7 +236,7 @@ class ColumnValue:
         self, codes: IntArray, shown: Shown, group_of: IntArray, hidden: BoolArray, withheld_unknown: int
     ) -> Fraction:
         """Research value of the column in a release, given code and group of every unit and which are hidden."""
-        spans = np.where(hidden, self.whole_span, self.spans(shown)[np.where(hidden, 0, group_of)])
+        spans = np.append(self.spans(shown), self.whole_span)[np.where(hidden, -1, group_of)]
         if self.in_numbers:
             spanned = sum(spans.tolist()) + withheld_unknown * self.whole_span
             granularity = Fraction(len(spans) + withheld_unknown, spanned) if spanned else Fraction(1)

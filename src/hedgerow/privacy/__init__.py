@@ -7,6 +7,7 @@ from hedgerow.privacy.l_diversity import DistinctL, EntropyL, RecursiveCL
 from hedgerow.privacy.model import Model, holds_for
 from hedgerow.privacy.p_sensitive import PSensitive
 from hedgerow.privacy.requirement import Requirement
+from hedgerow.privacy.risks import risks
 from hedgerow.privacy.t_closeness import TCloseness
 from hedgerow.privacy.tally import Tally
 
@@ -25,4 +26,5 @@ __all__ = [
     "holds_for",
     "max_groups",
     "max_p",
+    "risks",
 ]

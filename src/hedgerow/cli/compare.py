@@ -1,0 +1,81 @@
+"""``hedgerow compare``: methods side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hedgerow.cli.progress import ProgressBar
+
+
+def compare(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
+    target: Annotated[
+        str | None,
+        typer.Option(help="Column that decision trees tell from the quasi-identifiers, before and after."),
+    ] = None,
+    k: Annotated[str, typer.Option("--k", metavar="K,…", help="The k to compare; default: the plan's.")] = "",
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,…",
+            help="cluster, lattice, exact, global, local, hybrid, divided, utility, utility-suppress, utility-apart, "
+            "bottom-up, euclidean; plan: the plan's own; all. Default: the usual ones.",
+        ),
+    ] = "",
+    trees: Annotated[bool, typer.Option(help="Show every decision tree beside that of the original.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture of risk against utility to write, .svg or .png.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="60s|N", help="Of every exact search: a time, or a number of checks.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed; also draws the queries.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Make releases by several methods and k, and show what each risks and loses, and whether patterns survive.
+
+    The output tells about the original records: it is for the owner's eyes.
+    """
+    from hedgerow.cli.patience import patience_of, stoppable
+    from hedgerow.comparison import METHODS
+    from hedgerow.reports.compare_terminal import comparison_summary
+    from hedgerow.workflow import compare
+
+    names = tuple(METHODS) if method == "all" else _listed(method)
+    with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
+        found = compare(
+            data, plan, k=_numbers(k), methods=names, target=target, seed=seed, progress=progress, patience=patience
+        )
+    if plot is not None:
+        from hedgerow.reports.plots import risk_utility_plot
+
+        risk_utility_plot(
+            found.points(), plot, risk="average risk: groups / records", utility="mean research value of groups"
+        )
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, default=float))
+        return
+    console = Console()
+    console.print(comparison_summary(found.to_dict(), trees))
+    if plot is not None:
+        console.print(f"\nplot written to [bold]{plot}[/]", highlight=False, soft_wrap=True)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(part) for part in _listed(text))
+    except ValueError:
+        numbers = (0,)
+    if any(number < 2 for number in numbers):
+        raise typer.BadParameter("must be whole numbers of 2 or more, such as 3,5,10", param_hint="--k")
+    return numbers

@@ -1,0 +1,107 @@
+"""A comparison of methods, drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from hedgerow.reports.tree_terminal import tree_view, trees_side_by_side
+
+
+def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> RenderableType:
+    """Show methods side by side, k by k; with a target, what its tree finds and whether it is the original's."""
+    parts: list[RenderableType] = []
+    if found["original"] is not None:
+        parts += [tree_view(found["original"], "decision tree of the original records"), Text()]
+    for k in dict.fromkeys(run["k"] for run in found["runs"]):
+        runs = [run for run in found["runs"] if run["k"] == k]
+        parts += [_measures(runs, k), Text()]
+        if found["original"] is not None:
+            parts += [_buckets(found["original"], runs, k), Text()]
+    for run in found["runs"]:
+        if trees and run.get("tree") is not None:
+            title = Text(f"{run['method']}, k = {run['k']}", style="bold")
+            parts += [title, trees_side_by_side(found["original"], run["tree"])]
+    problems = [run for run in found["runs"] if "problem" in run]
+    parts += [Text(f"{run['method']}, k = {run['k']}: {run['problem']}", style="yellow") for run in problems]
+    parts.append(Text("This tells about the original records: keep it to yourself.", style="dim"))
+    return Group(*parts)
+
+
+def _measures(runs: Sequence[Mapping[str, Any]], k: int) -> Table:
+    table = Table(title=f"k = {k}", title_justify="left", title_style="bold", box=None, padding=(0, 1))
+    table.add_column("method")
+    for name in (
+        "groups", "withheld", "research\nvalue", "mean of\ngroups", "NTIL", "query error\nmedian",
+        "distribution\ndistance", "average\nrisk", "highest\nrisk", "rules\nkept",
+    ):  # fmt: skip
+        table.add_column(name, justify="right")
+    for run in runs:
+        if "problem" in run:
+            table.add_row(run["method"], Text("none", style="yellow"))
+            continue
+        measures, risks = run["measures"], run["risks"]["prosecutor"]
+        apart = [distance["total_variation"] for distance in run["distances"].values()]
+        withheld = f"{run['withheld']:,}"
+        if run["suppressed_cells"]:
+            withheld += f" + {run['suppressed_cells']:,} cells"
+        kept = sum(rule["kept"] for rule in run["rules"])
+        table.add_row(
+            run["method"],
+            f"{run['groups']:,}",
+            withheld,
+            f"{measures['research_value']:.4f}",
+            f"{measures['mean_group_value']:.4f}",
+            f"{measures['ntil']:.4f}",
+            f"{run['queries']['median']:.1%}",
+            f"{sum(apart) / len(apart):.4f}",
+            f"{risks['average']:.4f}",
+            f"{risks['highest']:.3f}",
+            f"{kept} of {len(run['rules'])}" if run["rules"] else "",
+        )
+    return table
+
+
+def _buckets(original: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], k: int) -> Table:
+    """Show, class by class, the purest leaf of every tree: how many people, which conditions, how pure."""
+    table = Table(title=f"where {original['target']} can be told, k = {k}", title_justify="left", box=None)
+    table.add_column("method")
+    table.add_column("records told", justify="right")
+    table.add_column("first splits", overflow="fold")
+    for name in original["classes"]:
+        table.add_column(f"most {name}", overflow="fold")
+    for name, tree in (("original", original), *((run["method"], run.get("tree")) for run in runs)):
+        if tree is None:
+            table.add_row(name, Text("none", style="yellow"))
+            continue
+        purest = (_purest(tree, wanted) for wanted in original["classes"])
+        table.add_row(name, _told(tree), ", ".join(_splits(tree)), *purest)
+    return table
+
+
+def _told(tree: Mapping[str, Any]) -> str:
+    """How many records the tree looks at; those whose target was coarsened cannot be told."""
+    lost = tree["left_out"].get("coarsened", 0)
+    return f"{tree['records']:,}" + (f" (target lost: {lost:,})" if lost else "")
+
+
+def _splits(tree: Mapping[str, Any]) -> Iterator[str]:
+    """The cuts from the root down along the larger side."""
+    node = tree["root"]
+    while "split" in node:
+        split = node["split"]
+        shown = split["shown"] if split["kind"] == "ordered" else "/".join(split["labels"][:2])
+        yield f"{split['column']} {shown}"
+        node = max(node["yes"], node["no"], key=lambda side: side["size"])
+
+
+def _purest(tree: Mapping[str, Any], wanted: str) -> str:
+    leaves = [leaf for leaf in tree["leaves"] if leaf["majority"] == wanted and leaf["conditions"]]
+    if not leaves:
+        return "–"
+    best = max(leaves, key=lambda leaf: (leaf["purity"], leaf["size"]))
+    return f"{best['size']:,} · {', '.join(best['conditions'])} · {best['purity']:.1%}"
