@@ -1,4 +1,4 @@
-"""``hedgerow demo``: the main job on made-up patients, from nothing to a checked release."""
+"""``hedgerow demo``: the main job on made-up people, from nothing to a checked release."""
 
 from __future__ import annotations
 
@@ -7,15 +7,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.rule import Rule
 
 from hedgerow.engines.folder import check_free
+from hedgerow.lattice import Patience
 from hedgerow.reports.terminal import explanation_summary, facts_summary, verification_summary
-from hedgerow.synthetic import clinic, write_demo
+from hedgerow.synthetic import Synthetic, census, clinic, deaths, write_demo
+from hedgerow.synthetic.attributes import FEWEST, FOLDER
+from hedgerow.synthetic.census import ATTRIBUTES as CENSUS_ATTRIBUTES
+from hedgerow.synthetic.deaths import ATTRIBUTES as DEATHS_ATTRIBUTES
 from hedgerow.workflow import anonymize, explain, verify
 
-DEMO_FILES = frozenset({"patients.csv", "plan.yaml", "location.csv", "release"})
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of made-up table.
+
+    Attributes
+    ----------
+    make
+        Makes it up.
+    people
+        What is in it.
+    files
+        What is written into the folder, beside the plan and the release.
+    most_attributes
+        How many columns it can have; None if they are always the same.
+    """
+
+    make: Callable[..., Synthetic]
+    people: str
+    files: tuple[str, ...]
+    most_attributes: int | None = None
+
+
+KINDS = {
+    "clinic": Kind(clinic, "patients", ("patients.csv", "location.csv")),
+    "census": Kind(census, "persons", ("census.csv", FOLDER), len(CENSUS_ATTRIBUTES)),
+    "deaths": Kind(deaths, "death certificates", ("deaths.csv", FOLDER), len(DEATHS_ATTRIBUTES)),
+}
 
 
 @dataclass(frozen=True)
@@ -23,13 +55,15 @@ class Demo:
     """What the demo made."""
 
     folder: Path
+    table: Path
+    kind: Kind
     explanation: Mapping[str, Any]
     facts: Mapping[str, Any]
     verification: Mapping[str, Any]
 
     def show(self, console: Console) -> None:
         """Tell the story step by step, with the commands that do the same."""
-        data, plan, release = self.folder / "patients.csv", self.folder / "plan.yaml", self.folder / "release"
+        data, plan, release = self.table, self.folder / "plan.yaml", self.folder / "release"
         steps: list[tuple[str, Any]] = [
             (f"hedgerow explain {data} {plan}", explanation_summary(self.explanation)),
             (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary(self.facts)),
@@ -43,7 +77,7 @@ class Demo:
         console.print(Rule(style="dim"))
         console.print("[bold]where to look\n")
         for path, what in (
-            (data, "the made-up patients"),
+            (data, f"the made-up {self.kind.people}"),
             (plan, "what their owner asked, with comments"),
             (release / "data.csv", "what others may use"),
             (release / "facts.json", "what is true of it"),
@@ -51,13 +85,47 @@ class Demo:
             console.print(f"  {path!s:<36}  {what}", highlight=False, soft_wrap=True)
 
 
-def run_demo(folder: Path, records: int, seed: int, replace: bool, progress: Callable[[str, int, int], None]) -> Demo:
-    """Make up a clinic in a folder and release it."""
-    check_free(folder, replace, DEMO_FILES)
+@dataclass(frozen=True)
+class Wish:
+    """What to make up. Wishes that cannot be met are refused as wrong options of the command."""
+
+    kind: str = "clinic"
+    records: int | None = None
+    attributes: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise typer.BadParameter(f"must be one of {', '.join(KINDS)}", param_hint="--kind")
+        if self.attributes is None:
+            return
+        most = KINDS[self.kind].most_attributes
+        if most is None:
+            message = f"is not for {self.kind}, which always has the same columns"
+            raise typer.BadParameter(message, param_hint="--attributes")
+        if not FEWEST <= self.attributes <= most:
+            message = f"must be from {FEWEST} to {most} for {self.kind}"
+            raise typer.BadParameter(message, param_hint="--attributes")
+
+    def make(self) -> Synthetic:
+        """Make up the table."""
+        wished = {"records": self.records, "attributes": self.attributes}
+        given = {name: number for name, number in wished.items() if number is not None}
+        return KINDS[self.kind].make(seed=self.seed, **given)
+
+
+def run_demo(
+    folder: Path, wish: Wish, replace: bool, progress: Callable[[str, int, int], None], patience: Patience | None = None
+) -> Demo:
+    """Make up a table in a folder and release it."""
+    kind = KINDS[wish.kind]
+    check_free(folder, replace, frozenset({*kind.files, "plan.yaml", "release"}))
     folder.mkdir(parents=True, exist_ok=True)
-    progress("making up patients", 0, 0)
-    data, plan = write_demo(folder, clinic(records, seed))
+    progress(f"making up {kind.people}", 0, 0)
+    data, plan = write_demo(folder, wish.make())
+    progress("explaining", 0, 0)
     found = explain(data, plan)
-    release = anonymize(data, plan, folder / "release", replace=replace, progress=progress)
+    release = anonymize(data, plan, folder / "release", replace=replace, progress=progress, patience=patience)
+    progress("checking the release", 0, 0)
     checked = verify(folder / "release", original=data)
-    return Demo(folder, found.to_dict(), release.facts, checked.to_dict())
+    return Demo(folder, data, kind, found.to_dict(), release.facts, checked.to_dict())

@@ -32,6 +32,7 @@ PRODUCT, BLEND, SHARE, PLAIN = 0, 1, 2, 3
 NONE, SMALL, OTHER = 0, 1, 2
 BUCKET = 8
 FAR = 1 << 62
+NO_CODE = (1 << 31) - 1
 
 
 @nb.njit(nogil=True)
@@ -80,9 +81,13 @@ def span_cost(wide, lo, hi, terms, rules, j):
 
 @nb.njit(nogil=True)
 def plant(state, first_cluster, last_cluster, prices):
-    """Build the tree over the living clusters of a range, splitting where boxes are furthest apart."""
+    """Build the tree over the living clusters of a range.
+
+    Attributes of few values are split up first, and entirely: below, a difference in them is certain, and it is dear.
+    """
     lo, alive = state[0], state[4]
     m = lo.shape[1]
+    by_values = np.argsort(prices[2], kind="mergesort")
     total = 0
     for c in range(first_cluster, last_cluster):
         total += alive[c]
@@ -92,11 +97,11 @@ def plant(state, first_cluster, last_cluster, prices):
         if alive[c]:
             order[at] = c
             at += 1
-    room = 4 * (total // BUCKET + 1) + 1
+    room = 2 * total + 1
     left, right, parent = np.full(room, -1, np.int64), np.full(room, -1, np.int64), np.full(room, -1, np.int64)
     first, last = np.zeros(room, np.int64), np.zeros(room, np.int64)
     leaf_of = np.zeros(last_cluster - first_cluster, np.int64)
-    reach_lo, reach_hi = np.zeros((room, m), np.int64), np.zeros((room, m), np.int64)
+    reach_lo, reach_hi = np.zeros((room, m), np.int32), np.zeros((room, m), np.int32)
     least, most = np.zeros(room, np.int64), np.zeros(room, np.int64)
     tree = (order, leaf_of, left, right, parent, first, last, reach_lo, reach_hi, least, most)
     last[0] = total
@@ -108,32 +113,28 @@ def plant(state, first_cluster, last_cluster, prices):
             for i in range(begin, end):
                 leaf_of[order[i] - first_cluster] = node
             continue
-        chosen, widest = 0, np.int64(-1)
-        for j in range(m):
-            low = high = lo[order[begin], j]
+        chosen = -1
+        for j in by_values:
             for i in range(begin + 1, end):
-                low, high = min(low, lo[order[i], j]), max(high, lo[order[i], j])
-            wide = price(j, low, high, prices)
-            if high > low and wide > widest:
-                chosen, widest = j, wide
-        part = order[begin:end]
-        keys = np.empty(end - begin, np.int64)
-        for i in range(end - begin):
-            keys[i] = lo[part[i], chosen]
-        ranked = np.argsort(keys, kind="mergesort")
-        part[:] = part[ranked]
+                if lo[order[i], j] != lo[order[begin], j]:
+                    chosen = j
+                    break
+            if chosen >= 0:
+                break
         middle = (end - begin) // 2
-        if widest >= 0 and keys[ranked[middle]] == keys[ranked[middle - 1]]:  # equal codes stay together if they can
-            value, below = keys[ranked[middle]], middle
-            while below > 0 and keys[ranked[below - 1]] == value:
+        if chosen >= 0:
+            part = order[begin:end]
+            keys = np.empty(end - begin, np.int64)
+            for i in range(end - begin):
+                keys[i] = lo[part[i], chosen]
+            ranked = np.argsort(keys, kind="mergesort")
+            part[:] = part[ranked]
+            below = above = middle  # equal codes stay together: split at the edge that is nearest to the middle
+            while below > 0 and keys[ranked[below - 1]] == keys[ranked[below]]:
                 below -= 1
-            above = middle
-            while above < end - begin and keys[ranked[above]] == value:
+            while above < end - begin and keys[ranked[above]] == keys[ranked[above - 1]]:
                 above += 1
-            if 4 * below >= end - begin:
-                middle = below
-            elif 4 * above <= 3 * (end - begin):
-                middle = above
+            middle = below if below > 0 and (middle - below <= above - middle or above == end - begin) else above
         left[node], right[node] = nodes, nodes + 1
         first[nodes], last[nodes] = begin, begin + middle
         first[nodes + 1], last[nodes + 1] = begin + middle, end
@@ -155,7 +156,7 @@ def refresh(node, tree, state):
     m = lo.shape[1]
     least[node], most[node] = FAR, -1
     for j in range(m):
-        reach_lo[node, j], reach_hi[node, j] = -1, FAR
+        reach_lo[node, j], reach_hi[node, j] = -1, NO_CODE
     if left[node] < 0:
         for i in range(first[node], last[node]):
             c = order[i]

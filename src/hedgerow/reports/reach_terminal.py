@@ -46,8 +46,8 @@ def reach_summary(found: Mapping[str, Any]) -> RenderableType:
 
 def _reach_sentence(found: Mapping[str, Any]) -> Text:
     cells = "the one combination" if found["cells"] == 1 else f"every one of {_count(found['cells'])} combinations"
-    occurs = " that has any" if found["empty_allowed"] else ""
-    reached = f"k = {found['k']} in {cells}{occurs} with a chance of {_percent(found['chance'])}"
+    unless = ", unless it is empty," if found["empty_allowed"] else ""
+    reached = f"k = {found['k']} in {cells}{unless} with a chance of {_percent(found['chance'])}"
     return Text(f"It takes {_needed(found['records_needed'])} records to have {reached}.", style="bold")
 
 
@@ -139,7 +139,7 @@ def _table_sentence(found: Mapping[str, Any], reach: Mapping[str, Any]) -> str:
     needed = now["records_needed"]
     if needed is None:
         needs = f"more than {1000 * records:,} records"
-    elif needed <= 3 * records:
+    elif needed <= 5 * records:
         needs = f"about {_roughly(needed)} records"
     else:
         needs = f"{_roughly(needed)} records or more"  # so far away the estimate is known to be low

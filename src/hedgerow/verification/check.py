@@ -11,8 +11,11 @@ from hedgerow.verification.columns import TreeColumn
 from hedgerow.verification.evidence import Evidence, Spot
 from hedgerow.verification.models import check_models
 from hedgerow.verification.original import Original, read_link, read_original
+from hedgerow.verification.overlap import check_overlap
 from hedgerow.verification.published import Published, Unreadable, read_release
-from hedgerow.verification.result import Promise, Verification
+from hedgerow.verification.result import Promise, Verification, by_meaning_of_missing
+from hedgerow.verification.rules import RULES, check_rules
+from hedgerow.verification.suppression import SUPPRESSED, check_suppressed
 from hedgerow.verification.tallies import Tallies
 
 DISCLOSURES = "attribute_disclosures"
@@ -68,8 +71,14 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
     yield check_k(evidence)
     yield from check_models(evidence)
     yield check_limits(evidence)
+    if evidence.plan.method.suppress or SUPPRESSED in evidence.published.facts:
+        yield check_suppressed(evidence)
+    if evidence.plan.method.overlap == "forbidden":
+        yield check_overlap(evidence)
     if evidence.plan.method.name == "lattice" and evidence.order is not None:
         yield check_levels(evidence)
+    if evidence.plan.rules or RULES in evidence.published.facts:
+        yield check_rules(evidence)
     yield check_counts(evidence)
     if DISCLOSURES in evidence.published.facts:
         yield check_disclosures(evidence)
@@ -129,24 +138,25 @@ def check_hierarchy(evidence: Evidence) -> Promise:
 
 
 def check_k(evidence: Evidence) -> Promise:
-    """Check the smallest group.
+    """Check the smallest group; or, where a missing cell matches anything, the least number of rows that a row matches.
 
     Where the plan names persons and they cannot be counted, rows are: too few rows are too few persons for certain,
     enough rows are taken as kept unless the facts admit fewer persons, and what was found says so.
     """
-    k, groups = evidence.plan.privacy.k, evidence.groups
+    k, groups, smallest, fewest = evidence.plan.privacy.k, evidence.groups, evidence.smallest, evidence.fewest_persons
     if groups.groups == 0:
         return Promise("k", k, "no groups", kept=True)
     if evidence.plan.person is None:
-        return Promise("k", k, groups.smallest, groups.smallest >= k)
+        return Promise("k", k, by_meaning_of_missing(smallest, groups.smallest), smallest >= k)
     asked = f"{k} persons"
-    if groups.fewest_persons is not None:
-        return Promise("k", asked, f"{groups.fewest_persons} persons", groups.fewest_persons >= k)
+    if fewest is not None:
+        found = by_meaning_of_missing(f"{fewest} persons", f"{groups.fewest_persons} persons")
+        return Promise("k", asked, found, fewest >= k)
     stated = evidence.published.fact("smallest_group_persons")
-    found = f"{groups.smallest} records; persons could not be counted without the original and a sound link table"
+    found = f"{smallest} records; persons could not be counted without the original and a sound link table"
     if stated is not None:
         found += f", facts.json says {stated}"
-    return Promise("k", asked, found, groups.smallest >= k and (stated is None or stated >= k))
+    return Promise("k", asked, found, smallest >= k and (stated is None or stated >= k))
 
 
 def check_limits(evidence: Evidence) -> Promise:
@@ -187,13 +197,13 @@ def check_counts(evidence: Evidence) -> Promise:
     there: dict[str, int] = {
         "released": published.rows,
         "groups": groups.groups,
-        "smallest_group": groups.smallest,
+        "smallest_group": evidence.smallest,
         "largest_group": groups.largest,
     }
     if evidence.original is not None:
         there["records"] = evidence.original.records
-    if groups.fewest_persons is not None:
-        there["smallest_group_persons"] = groups.fewest_persons
+    if evidence.fewest_persons is not None:
+        there["smallest_group_persons"] = evidence.fewest_persons
     named = dict.fromkeys([*there, "records", "withheld"])
     faults = [f"facts.json has no number {name!r}" for name in named if published.fact(name) is None]
     for name, number in there.items():

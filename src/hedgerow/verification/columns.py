@@ -196,8 +196,42 @@ class FreeColumn(Column):
         return "sure" if self.breaks(None, label) else "none"
 
 
+@dataclass(frozen=True)
+class SuppressibleColumn(Column):
+    """A column of which single cells may be published as missing, whatever they were."""
+
+    column: Column
+
+    def knows(self, label: Cell) -> bool:
+        """Tell whether a cell is missing, or may be published."""
+        return label is None or self.column.knows(label)
+
+    def covers(self, value: Cell, label: Cell) -> bool:
+        """Tell whether a published cell is missing, or true of the original one."""
+        return label is None or self.column.covers(value, label)
+
+    def breaks(self, value: Cell, label: Cell) -> bool:
+        """Tell whether a published cell that is not missing breaks the limit of the original one."""
+        return label is not None and self.column.breaks(value, label)
+
+    def risk(self, label: Cell) -> Risk:
+        """Tell whether a published cell that is not missing breaks a limit."""
+        return "none" if label is None else self.column.risk(label)
+
+
+def may_suppress(plan: Plan, name: str) -> bool:
+    """Tell whether single cells of a column may be made missing: if the plan says so and sets it no limit."""
+    return plan.method.suppress and plan.attributes[name].limit is None
+
+
 def column_of(plan: Plan, name: str, published: Collection[Cell], original: Collection[Cell] | None) -> Column:
-    """Build the judge of a column from the plan and, where it is at hand, the distinct values of the original.
+    """Build the judge of a column from the plan and, where it is at hand, the distinct values of the original."""
+    column = _column_as_is(plan, name, published, original)
+    return SuppressibleColumn(column) if may_suppress(plan, name) else column
+
+
+def _column_as_is(plan: Plan, name: str, published: Collection[Cell], original: Collection[Cell] | None) -> Column:
+    """Build the judge of a column of which no cell may be suppressed.
 
     Notes
     -----
@@ -214,7 +248,7 @@ def column_of(plan: Plan, name: str, published: Collection[Cell], original: Coll
     texts = [value for value in (published if original is None else original) if value is not None]
     longest = max(map(len, texts), default=1)
     ladder = ladder_of(attribute.hierarchy, attribute.limit, () if original is None else texts, longest)
-    clustered_within_limits = plan.keeps_limits and plan.method.name == "cluster"
+    clustered_within_limits = plan.keeps_limits and plan.method.name != "lattice"
     tree = TreeColumn(ladder, attribute.unknown == "own-leaf-under-root", not clustered_within_limits)
     return tree if original is None else tree.given(original)
 

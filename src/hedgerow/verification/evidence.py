@@ -11,7 +11,9 @@ import numpy as np
 
 from hedgerow.plan import Plan
 from hedgerow.verification.columns import Cell, Column, column_of
+from hedgerow.verification.combinations import Combinations
 from hedgerow.verification.histograms import Histograms
+from hedgerow.verification.matching import Matches
 from hedgerow.verification.original import IntArray, Link, Original
 from hedgerow.verification.published import Published
 from hedgerow.verification.sensitive import Place, Reader, Way
@@ -43,6 +45,8 @@ class Counted:
         How often it occurs in the original, or in the release if that is all there is.
     strays
         Published values that the plan gives no leaf.
+    matches
+        Which groups match, where a missing cell matches anything and some are missing.
     """
 
     reader: Reader
@@ -51,6 +55,12 @@ class Counted:
     histograms: Histograms
     overall: IntArray
     strays: Spot
+    matches: Matches | None = None
+
+    def fewest_matching(self, asked: int) -> int:
+        """Return the fewest different values among the rows that a row matches, counted no further than ``asked``."""
+        counts = self.histograms.distinct if self.matches is None else self.matches.values(self.histograms, asked)
+        return min(int(counts.min()), asked)
 
 
 @dataclass(frozen=True)
@@ -132,17 +142,46 @@ class Evidence:
         return judges
 
     @cached_property
+    def persons(self) -> pa.ChunkedArray | None:
+        """The person behind every row, where the plan names persons and the link is sound."""
+        return None if self.plan.person is None or self.order is None else self.behind(self.plan.person)
+
+    @cached_property
     def groups(self) -> Groups:
-        """The groups of the release; persons are counted where the plan names them and the link is sound."""
-        persons = None
-        if self.plan.person is not None and self.order is not None:
-            persons = self.behind(self.plan.person)
-        return self.tallies.groups(list(self.cells.values()), self.published.rows, persons)
+        """The groups of the release: rows that agree in every quasi-identifier, missing being a value of its own."""
+        return self.tallies.groups(list(self.cells.values()), self.published.rows, self.persons)
 
     @cached_property
     def group_of(self) -> IntArray:
         """The group of every row, numbered from 0 in the order in which they first appear."""
         return self.tallies.group_of(list(self.cells.values()), self.published.rows)
+
+    @cached_property
+    def combinations(self) -> Combinations:
+        """The cells of every group."""
+        return Combinations.of(self.cells, self.group_of)
+
+    @cached_property
+    def matches(self) -> Matches | None:
+        """Which groups match; None if a row counts with those of its group only."""
+        lacking = any(column.null_count for column in self.cells.values())
+        if self.plan.missing != "matches-any" or not lacking:
+            return None
+        return Matches(self.combinations.codes, self.combinations.sizes)
+
+    @cached_property
+    def smallest(self) -> int:
+        """Rows of the smallest group; or the least number of rows that a row matches, itself included."""
+        return self.groups.smallest if self.matches is None else self.matches.fewest_rows(self.plan.privacy.k)
+
+    @cached_property
+    def fewest_persons(self) -> int | None:
+        """Persons of the group with fewest, or behind the rows that a row matches; None if they cannot be counted."""
+        if self.matches is None or self.persons is None:
+            return self.groups.fewest_persons
+        people, codes = distinct_cells(self.persons)
+        held = Histograms.of(self.group_of, codes, self.groups.groups, len(people))
+        return self.matches.fewest_values(held, self.plan.privacy.k)
 
     @cached_property
     def pairs(self) -> Mapping[str, list[tuple[Cell, Cell, int, int]]]:
@@ -191,6 +230,7 @@ class Evidence:
             Histograms.of(self.group_of, released, self.groups.groups, len(ways)),
             np.bincount(overall[overall >= 0], minlength=len(ways)).astype(np.int64),
             (int(stray.sum()), int(np.argmax(stray)) + 1) if stray.any() else (0, 0),
+            self.matches,
         )
 
     def _sensitive_cells(self, name: str) -> pa.ChunkedArray:

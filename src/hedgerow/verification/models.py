@@ -17,7 +17,7 @@ import numpy as np
 from hedgerow.plan import Attribute
 from hedgerow.verification.distances import Distance, Equal, Hierarchical, Ordered
 from hedgerow.verification.evidence import Counted, Evidence
-from hedgerow.verification.result import Promise
+from hedgerow.verification.result import Promise, by_meaning_of_missing
 
 TOLERANCE = 1e-12
 """By how much numbers that are not whole may miss what was asked."""
@@ -65,9 +65,18 @@ class Demand(ABC):
 
 @dataclass(frozen=True)
 class Distinct(Demand):
-    """At least so many different values: p-sensitivity, distinct l-diversity."""
+    """At least so many different values: p-sensitivity, distinct l-diversity.
+
+    Attributes
+    ----------
+    least
+        How many.
+    matching
+        Whether they are counted among the rows that a row matches, where the plan lets a missing cell match anything.
+    """
 
     least: int
+    matching: bool = False
 
     @property
     def asked(self) -> str:
@@ -77,7 +86,12 @@ class Distinct(Demand):
     def judge(self, column: Counted, setting: Setting) -> Verdict:
         """Find the group with fewest."""
         fewest = int(column.histograms.distinct.min())
-        return Verdict(fewest, fewest >= self.least, -fewest)
+        if not self.matching or fewest >= self.least:
+            return Verdict(fewest, fewest >= self.least, -fewest)
+        matching = column.fewest_matching(self.least)
+        kept = matching >= self.least
+        found = by_meaning_of_missing(f"{matching} or more" if kept else matching, fewest)
+        return Verdict(found, kept, -matching)
 
 
 @dataclass(frozen=True)
@@ -206,7 +220,7 @@ class Close(Demand):
 def demand_of(model: str, asked: Any, attribute: Attribute) -> Demand:
     """Read what a plan asks of one column."""
     if model == "p":
-        return Distinct(asked)
+        return Distinct(asked, matching=True)
     if model == "alpha":
         return Alpha(float(asked))
     if model == "t":

@@ -14,13 +14,16 @@ MEANINGS: dict[str, str] = {
     "roles": "the release has exactly the columns that the plan releases",
     "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind; every "
     "published sensitive value has a leaf in its",
-    "k": "every group is at least k strong",
-    "p": "every group has at least p different values of a sensitive column",
+    "k": "every group is at least k strong; with missing: matches-any, every row matches at least k",
+    "p": "every group, or the rows that a row matches, has at least p different values of a sensitive column",
     "l": "the values of a sensitive column are l-diverse in every group",
     "t": "the values of a sensitive column in every group are close to those of the whole table",
     "alpha": "no value of a sensitive column has more than a share alpha of any group",
     "limits": "no value is published coarser than its limit",
+    "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
+    "overlap": "no two ranges of a column of free intervals overlap in part",
     "levels": "every column is published at one level of its hierarchy",
+    "rules": "facts.json says which rules are kept, and how many groups break the others",
     "counts": "facts.json counts what is there",
     "disclosures": "facts.json lists every group with only one value of a sensitive column",
     "truthful": "every published cell is true of the record behind it",
@@ -136,3 +139,16 @@ class Verification:
         head = "<tr><th></th><th>promise</th><th>asked</th><th>found</th></tr>"
         verdict = "Every promise is kept" if self.kept else f"{len(self.broken)} promises are broken"
         return f"<p>{verdict}</p><table>{head}{rows}</table>"
+
+
+def by_meaning_of_missing(matching: int | str, strictly: int | str) -> int | str:
+    """Say what was found where a missing cell matches anything; and if it did not, where that makes a difference.
+
+    Examples
+    --------
+    >>> by_meaning_of_missing(5, 5), by_meaning_of_missing("5 persons", "1 persons")
+    (5, '5 persons where a missing cell matches anything, 1 persons where it is a value of its own')
+    """
+    if matching == strictly:
+        return matching
+    return f"{matching} where a missing cell matches anything, {strictly} where it is a value of its own"

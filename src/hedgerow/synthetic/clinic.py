@@ -1,195 +1,11 @@
-"""Made-up microdata with a plan to go with it, for demonstrations, tutorials and tests.
-
-Nobody in these tables exists. What they have in common with real tables is what makes those hard to protect: values
-are skewed (a few large cities, a long tail of incomes), columns depend on each other (illness on age and sex, income on
-age and place), some cells are empty, and some need quotes in CSV.
-
-Random numbers are made from the raw bits of one bit generator, whose stream NumPy promises not to change, so that a
-seed means the same table with every version of NumPy.
-"""
+"""The patients of a clinic."""
 
 from __future__ import annotations
 
-import csv
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.errors import DataError, HedgerowError, Problem
-
-Indices = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Synthetic:
-    """A made-up table, the plan that goes with it, and the hierarchy files that the plan names.
-
-    Attributes
-    ----------
-    kind
-        What the table is about, such as ``clinic``.
-    filename
-        Name under which the table is written.
-    columns
-        The cells of every column, as text; an empty cell is a missing value.
-    plan
-        The plan, as commented YAML.
-    hierarchies
-        Leaf-to-root lines by the name of the hierarchy file.
-    """
-
-    kind: str
-    filename: str
-    columns: dict[str, list[str]]
-    plan: str
-    hierarchies: dict[str, list[tuple[str, ...]]]
-
-    @property
-    def records(self) -> int:
-        """Number of records."""
-        return len(next(iter(self.columns.values())))
-
-    def __repr__(self) -> str:
-        return f"Synthetic({self.kind}: {self.records:,} records × {len(self.columns)} columns)"
-
-
-def clinic(records: int = 2000, seed: int = 0) -> Synthetic:
-    """Make up the patients of a clinic.
-
-    Parameters
-    ----------
-    records
-        Number of patients, one record each.
-    seed
-        Same seed, same patients.
-
-    Examples
-    --------
-    >>> clinic(records=100)
-    Synthetic(clinic: 100 records × 10 columns)
-    >>> list(clinic(records=100).columns)
-    ['name', 'patient_number', 'age', 'sex', 'city', 'zip', 'admitted', 'income', 'diagnosis', 'satisfaction']
-    """
-    draw = _Draw(records, seed)
-    age_band = draw.choice(_AGE_WEIGHTS)
-    age = age_band * 5 + draw.below(5)
-    stage = np.digitize(age, (20, 40, 60))  # child, young, middle-aged, old
-    sex = draw.choice_by(stage, [[weight, 100 - weight] for weight in _WOMEN_OF_100])
-    city = draw.choice([weight for *_, weight in _CITIES])
-    income = _incomes(draw, stage, city)
-    diagnosis = draw.choice_by(stage * 2 + sex, _diagnosis_weights())
-    columns = {
-        "name": _names(draw, sex),
-        "patient_number": [f"P{number:07d}" for number in (1_000_000 + draw.order()).tolist()],
-        "age": [str(years) for years in age.tolist()],
-        "sex": _labels(sex, ("female", "male")),
-        "city": _labels(city, [path[0] for path, *_ in _CITIES]),
-        "zip": _zips(draw, city),
-        "admitted": _days(draw),
-        "income": [str(dollars) for dollars in income.tolist()],
-        "diagnosis": _labels(diagnosis, list(_DIAGNOSES)),
-        "satisfaction": _labels(draw.choice((4, 8, 22, 41, 25)), "12345"),
-    }
-    paths = [(*path, "United States") for path, *_ in _CITIES]
-    return Synthetic("clinic", "patients.csv", columns, _CLINIC_PLAN, {"location.csv": paths})
-
-
-def write_demo(folder: str | Path, data: Synthetic) -> tuple[Path, Path]:
-    """Write a made-up table, its ``plan.yaml`` and its hierarchy files into a folder.
-
-    Files of the same names are overwritten: whoever offers this to a person asks first.
-
-    Returns
-    -------
-    tuple of Path
-        The table and the plan.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be written to.
-    """
-    folder = Path(folder)
-    table, plan = folder / data.filename, folder / "plan.yaml"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_rows(table, [tuple(data.columns)], zip(*data.columns.values(), strict=True), delimiter=",")
-        for name, paths in data.hierarchies.items():
-            _write_rows(folder / name, paths, (), delimiter=";")
-        plan.write_text(data.plan, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        message = f"The made-up data cannot be written: {reason}."
-        raise DataError(Problem("output", message, str(folder), "name a folder that you may write to")) from None
-    return table, plan
-
-
-def _write_rows(path: Path, first: Sequence[Sequence[str]], rest: Any, delimiter: str) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerows(first)
-        writer.writerows(rest)
-
-
-# -- drawing ---------------------------------------------------------------------------------------------------------
-
-
-class _Draw:
-    """Draws one number per record at a time."""
-
-    def __init__(self, records: int, seed: int) -> None:
-        for name, value, least in (("records", records, 1), ("seed", seed, 0)):
-            if value < least:
-                message = f"The '{name}' parameter must be at least {least}. Got {value} instead."
-                raise HedgerowError(Problem("usage", message, hint="leave it out for the default"))
-        self._records = records
-        self._bits = np.random.PCG64(seed)
-
-    def uniform(self) -> npt.NDArray[np.float64]:
-        """Draw numbers from 0 up to, but without, 1."""
-        raw = np.asarray(self._bits.random_raw(self._records), np.uint64)
-        return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-    def below(self, bound: int | Indices) -> Indices:
-        """Draw whole numbers from 0 up to, but without, a bound; one bound for all, or one per record."""
-        numbers: Indices = np.floor(self.uniform() * bound).astype(np.int64)
-        return numbers
-
-    def bell(self) -> npt.NDArray[np.float64]:
-        """Draw from a bell curve of mean 0 and variance 1: the sum of twelve uniform draws."""
-        return sum((self.uniform() for _ in range(12)), np.full(self._records, -6.0))
-
-    def choice(self, weights: Sequence[float]) -> Indices:
-        """Draw positions in a list of weights."""
-        steps = np.cumsum(weights)
-        found: Indices = np.searchsorted(steps, self.uniform() * steps[-1], side="right").astype(np.int64)
-        return found
-
-    def choice_by(self, row: Indices, weights: Sequence[Sequence[float]]) -> Indices:
-        """Draw positions in one of several lists of weights; ``row`` says which list each record draws from."""
-        steps = np.cumsum(np.asarray(weights, np.float64), axis=1)
-        drawn = self.uniform() * steps[row, -1]
-        found = np.empty(self._records, np.int64)
-        for number, line in enumerate(steps):
-            here = row == number
-            found[here] = np.searchsorted(line, drawn[here], side="right")
-        return found
-
-    def order(self) -> Indices:
-        """Draw an order of the records."""
-        return np.argsort(self.uniform(), kind="stable").astype(np.int64)
-
-
-def _labels(indices: Indices, labels: Sequence[str]) -> list[str]:
-    return [labels[index] for index in indices.tolist()]
-
-
-# -- the clinic ------------------------------------------------------------------------------------------------------
+from hedgerow.synthetic.draw import Draw, Indices, labelled
+from hedgerow.synthetic.table import Synthetic
 
 _AGE_WEIGHTS = (34, 20, 18, 24, 34, 42, 46, 46, 48, 52, 58, 64, 68, 70, 66, 56, 42, 22)  # five years each, 0-89
 _WOMEN_OF_100 = (49, 61, 50, 55)  # as children, young, middle-aged, old
@@ -261,7 +77,7 @@ _YEAR = np.datetime64("2024-01")
 _MONTH_WEIGHTS = (12, 11, 10, 8, 8, 7, 7, 7, 8, 9, 10, 12)  # January to December: winters are busy
 
 
-def _names(draw: _Draw, sex: Indices) -> list[str]:
+def _names(draw: Draw, sex: Indices) -> list[str]:
     """Family name, comma, given name and initial; a few have a nickname in quotes. Both need quoting in CSV."""
     families, givens = _FAMILY_NAMES.split(), [names.split() for names in _GIVEN_NAMES]
     count = len(families)
@@ -278,7 +94,7 @@ def _names(draw: _Draw, sex: Indices) -> list[str]:
     return names
 
 
-def _incomes(draw: _Draw, stage: Indices, city: Indices) -> Indices:
+def _incomes(draw: Draw, stage: Indices, city: Indices) -> Indices:
     """Household incomes: many modest, few high, higher in middle age, different by place; in steps of 500."""
     typical = np.array([52_000, 44_000, 60_000, 38_000])[stage] * np.array([factor for *_, factor, _ in _CITIES])[city]
     dollars: Indices = np.round(typical * np.exp(0.4 * draw.bell()) / 500).astype(np.int64) * 500
@@ -294,7 +110,7 @@ def _diagnosis_weights() -> list[list[float]]:
     ]
 
 
-def _zips(draw: _Draw, city: Indices) -> list[str]:
+def _zips(draw: Draw, city: Indices) -> list[str]:
     """Zip codes of the city, those with low numbers more often; one in fifty is missing."""
     spread = np.array([number for _, _, number, *_ in _CITIES])[city]
     number = np.floor(draw.uniform() * draw.uniform() * spread).astype(np.int64) + 1
@@ -305,7 +121,7 @@ def _zips(draw: _Draw, city: Indices) -> list[str]:
     ]
 
 
-def _days(draw: _Draw) -> list[str]:
+def _days(draw: Draw) -> list[str]:
     """Days of admission within one year, more of them in winter."""
     starts = np.arange(_YEAR, _YEAR + 13).astype("datetime64[D]")
     month = draw.choice(_MONTH_WEIGHTS)
@@ -373,3 +189,44 @@ privacy: {k: 5}
 # How groups are formed.
 method: cluster
 """
+
+
+def clinic(records: int = 2000, seed: int = 0) -> Synthetic:
+    """Make up the patients of a clinic.
+
+    Parameters
+    ----------
+    records
+        Number of patients, one record each.
+    seed
+        Same seed, same patients.
+
+    Examples
+    --------
+    >>> clinic(records=100)
+    Synthetic(clinic: 100 records × 10 columns)
+    >>> list(clinic(records=100).columns)
+    ['name', 'patient_number', 'age', 'sex', 'city', 'zip', 'admitted', 'income', 'diagnosis', 'satisfaction']
+    """
+    draw = Draw(records, seed)
+    age_band = draw.choice(_AGE_WEIGHTS)
+    age = age_band * 5 + draw.below(5)
+    stage = np.digitize(age, (20, 40, 60))  # child, young, middle-aged, old
+    sex = draw.choice_by(stage, [[weight, 100 - weight] for weight in _WOMEN_OF_100])
+    city = draw.choice([weight for *_, weight in _CITIES])
+    income = _incomes(draw, stage, city)
+    diagnosis = draw.choice_by(stage * 2 + sex, _diagnosis_weights())
+    columns = {
+        "name": _names(draw, sex),
+        "patient_number": [f"P{number:07d}" for number in (1_000_000 + draw.order()).tolist()],
+        "age": [str(years) for years in age.tolist()],
+        "sex": labelled(sex, ("female", "male")),
+        "city": labelled(city, [path[0] for path, *_ in _CITIES]),
+        "zip": _zips(draw, city),
+        "admitted": _days(draw),
+        "income": [str(dollars) for dollars in income.tolist()],
+        "diagnosis": labelled(diagnosis, list(_DIAGNOSES)),
+        "satisfaction": labelled(draw.choice((4, 8, 22, 41, 25)), "12345"),
+    }
+    paths = [(*path, "United States") for path, *_ in _CITIES]
+    return Synthetic("clinic", "patients.csv", columns, _CLINIC_PLAN, {"location.csv": paths})

@@ -1,0 +1,142 @@
+"""``hedgerow simulate``: whether k is within reach at all."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hedgerow.cli.progress import ProgressBar
+
+
+def simulate(
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help="A table at hand; needs a plan.", show_default=False)
+    ] = None,
+    plan: Annotated[Path | None, typer.Argument(metavar="PLAN", help="Plan file (YAML).", show_default=False)] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="K", help="Records every group needs; for a table also 3,5,10.")
+    ] = None,
+    attributes: Annotated[int | None, typer.Option(metavar="N", help="Number of attributes.")] = None,
+    values: Annotated[
+        str | None, typer.Option(metavar="N", help="Values of every attribute, or of each: 2,2,5. Default: 2.")
+    ] = None,
+    records: Annotated[
+        str | None, typer.Option(metavar="N", help="Numbers of records to look at: 30000,100000.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(metavar="N", help="Also draw the records so many times, and count.")
+    ] = None,
+    chance: Annotated[
+        str | None, typer.Option(metavar="P", help="Chance to find the needed records for. Default: 95%.")
+    ] = None,
+    empty_allowed: Annotated[
+        bool, typer.Option("--empty-allowed", help="A combination that nobody has is good too.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of the draws. Default: 0.")] = None,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Records in smaller groups to tolerate. Default: the plan's, or 5%."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Say whether k is within reach at all: the chances of made-up attributes, or what stands in the way in a table."""
+    made_up: dict[str, Any] = {
+        "--attributes": attributes,
+        "--values": values,
+        "--records": records,
+        "--repetitions": repetitions,
+        "--chance": chance,
+        "--empty-allowed": empty_allowed or None,
+        "--seed": seed,
+    }
+    if data is None:
+        _refuse({"--share": share}, "goes with DATA and PLAN only")
+        found, show = _made_up(k, made_up)
+    else:
+        if plan is None:
+            raise typer.BadParameter("a table needs a plan: hedgerow simulate DATA PLAN", param_hint="PLAN")
+        _refuse(made_up, "does not go with DATA and PLAN")
+        found, show = _table(data, plan, k, share)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        Console().print(show(found), highlight=False)
+
+
+def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    from hedgerow.reach import simulate
+    from hedgerow.reports.reach_terminal import reach_summary
+
+    if k is None:
+        raise typer.BadParameter("say how many records every combination needs", param_hint="--k")
+    wanted = _numbers("--k", k)
+    if len(wanted) > 1:
+        raise typer.BadParameter("several only go with DATA and PLAN", param_hint="--k")
+    sizes = _numbers("--values", options["--values"] or "2")
+    attributes = options["--attributes"]
+    if attributes is None and options["--values"] is None:
+        raise typer.BadParameter("say how many there are, or name DATA and PLAN", param_hint="--attributes")
+    if attributes is not None and attributes < 1:
+        raise typer.BadParameter("must be 1 or more", param_hint="--attributes")
+    if attributes is not None and len(sizes) not in (1, attributes):
+        raise typer.BadParameter(f"lists {len(sizes)} attributes, not {attributes}", param_hint="--values")
+    with ProgressBar() as progress:
+        found = simulate(
+            attributes if len(sizes) == 1 and attributes is not None else None,
+            sizes[0] if len(sizes) == 1 and attributes is not None else sizes,
+            k=wanted[0],
+            records=() if options["--records"] is None else _numbers("--records", options["--records"]),
+            repetitions=options["--repetitions"],
+            seed=options["--seed"] or 0,
+            chance=0.95 if options["--chance"] is None else _share("--chance", options["--chance"]),
+            empty_allowed=bool(options["--empty-allowed"]),
+            progress=lambda done, total: progress("drawing", done, total),
+        )
+    return found.to_dict(), reach_summary
+
+
+def _table(data: str, plan: Path, k: str | None, share: str | None) -> tuple[dict[str, Any], Any]:
+    from hedgerow.engines import local
+    from hedgerow.plan import Plan
+    from hedgerow.reach import reach_of_table, tolerated_share
+    from hedgerow.reports.reach_terminal import table_reach_summary
+
+    asked = Plan.load(plan).settled()
+    wanted = [asked.privacy.k] if k is None else _numbers("--k", k)
+    tolerated = tolerated_share(asked) if share is None else _share("--share", share)
+    with ProgressBar() as progress:
+        progress("reading", 0, 0)
+        microdata = local.collapse(local.read(data, asked), asked)
+        found = reach_of_table(
+            microdata, wanted, tolerated, lambda done, total: progress("dropping columns", done, total)
+        )
+    return found.to_dict(), table_reach_summary
+
+
+def _refuse(options: dict[str, Any], why: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise typer.BadParameter(why, param_hint=name)
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            "must be whole numbers with commas between, such as 3,5,10", param_hint=option
+        ) from None
+
+
+def _share(option: str, text: str) -> float:
+    """Read ``95%`` or ``0.95``."""
+    try:
+        number = Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        raise typer.BadParameter("must be a share such as 5% or 0.05", param_hint=option) from None
+    return float(number / 100 if text.strip().endswith("%") else number)
