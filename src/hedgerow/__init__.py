@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hedgerow.lattice import Patience
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
+    from hedgerow.reach import simulate
     from hedgerow.release import Release
     from hedgerow.verification import Verification
     from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, verify, weights
@@ -53,6 +54,7 @@ _HOME = {
     "explore_lattice": "workflow",
     "read_hierarchy": "hierarchy",
     "save": "workflow",
+    "simulate": "reach",
     "verify": "workflow",
     "weights": "workflow",
     "write_hierarchy": "hierarchy",
@@ -83,6 +85,7 @@ __all__ = [
     "privacy",
     "read_hierarchy",
     "save",
+    "simulate",
     "verify",
     "weights",
     "write_hierarchy",

@@ -12,6 +12,7 @@ from rich.console import Console
 from hedgerow.cli.compare import compare
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.simulate import simulate
 from hedgerow.version import __version__
 
 app = typer.Typer(
@@ -134,6 +135,7 @@ def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
 
 
 app.command()(compare)
+app.command()(simulate)
 
 
 @app.command()

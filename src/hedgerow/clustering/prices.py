@@ -72,10 +72,13 @@ def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
         terms = _terms(value)
         column = value.column
         if isinstance(column, FreeColumn):
-            kinds.append(SPANS)
-            parts.append(np.concatenate([column.low_ends(), column.high_ends()]))
+            small = column.domain_size <= LARGEST_TABLE
+            numbers = _free_terms(column, terms, aim)
+            kinds.append(TABLE if small else SPANS)
+            ends = np.concatenate([column.low_ends(), column.high_ends()])
+            parts.append(_free_table(value, column, terms, numbers) if small else ends)
             singles.append(0)
-            rows.append(_free_terms(value, column, terms, aim))
+            rows.append(numbers)
             first, last = value.rule_codes
             firsts += first.tolist()
             lasts += last.tolist()
@@ -117,7 +120,29 @@ def _terms(value: ColumnValue) -> _Terms:
     return _Terms(form, weight, max(total, 1), blend.numerator, blend.denominator, importances)
 
 
-def _free_terms(value: ColumnValue, column: FreeColumn, terms: _Terms, aim: Aim) -> list[int]:
+def _free_table(value: ColumnValue, column: FreeColumn, terms: _Terms, numbers: list[int]) -> IntArray:
+    """Cost of every range of codes of a column of few numbers, as ``span_cost`` in the kernel works it out."""
+    form, weight, whole, up, down, closed, span, unit = numbers
+    codes = np.arange(column.domain_size)
+    wide = np.maximum(column.high_ends()[None, :] - column.low_ends()[:, None], 0)
+    costs: IntArray = np.zeros(wide.shape, np.int64)
+    if form == PLAIN:
+        costs = np.minimum(wide, 1 << 56)
+    elif form == SHARE and span:
+        costs = weight * (wide // unit) // (span // unit)
+    elif form != SHARE:
+        kept = np.full(wide.shape, whole)
+        for first, last, importance in zip(*value.rule_codes, terms.importances, strict=True):
+            kept -= importance * ((codes[:, None] <= first) & (codes[None, :] >= last))
+        spans = np.maximum(wide + closed, 1)
+        if form == PRODUCT:
+            costs = weight - (weight * kept // whole) // spans
+        else:
+            costs = weight - weight * up // (down * spans) - (weight * (down - up) // down) * kept // whole
+    return costs.ravel()
+
+
+def _free_terms(column: FreeColumn, terms: _Terms, aim: Aim) -> list[int]:
     form = {"utility": terms.form, "bottom-up": SHARE, "euclidean": PLAIN}[aim]
     span = column.intervals.span
     closed = 0 if half_open(column) else 1

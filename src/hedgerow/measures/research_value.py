@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.errors import PlanError, Problem
 from hedgerow.hierarchy.numbers import Number, parse_half_open, parse_number
 from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
-from hedgerow.microdata.columns import MISSING, Shown
+from hedgerow.microdata.columns import Shown
 from hedgerow.plan import Plan, Rule
 from hedgerow.recoding import IntArray, Recoding
 
@@ -343,10 +343,8 @@ def _mixes(tree: Hierarchy, column: TreeColumn, rule: Rule) -> BoolArray:
     holds = []
     for name in rule.keep_apart:
         if name not in tree:
-            if column.spec is not None:  # a name that the hierarchy could have, but under which nobody is
-                return np.zeros(len(tree.names), bool)
-            message = f"Rule {rule.title!r}: {name!r} is not a value that occurs in column {column.name!r}."
-            hint = did_you_mean(name, [leaf for leaf in tree.names if leaf != MISSING]) or "check the spelling"
+            message = f"Rule {rule.title!r}: no record of column {column.name!r} lies at or under {name!r}."
+            hint = "check the spelling: names are as the data and the hierarchy write them"
             raise PlanError(Problem("unknown-node", message, hint=hint))
         node = tree.node(name)
         first, last = tree.first_leaf[node], tree.last_leaf[node]

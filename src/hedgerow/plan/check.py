@@ -349,6 +349,9 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
         )
     problems += _check_demands(model, places) + _check_method(model, places)
     problems += check_rules(model, places) + check_weights(model, places)
+    if model.missing == "matches-any" and model.person is not None:
+        message = "'missing: matches-any' does not go with a person key."
+        problems.append(Problem("conflict", message, places.of(("missing",)), "leave one of the two out"))
     for part in ("key", "person"):
         column = getattr(model, part)
         role = model.attributes[column].role if column in model.attributes else "identifier"
@@ -429,7 +432,6 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
         if any(set(model.privacy.demands(column)) - {"p"} for column in model.columns("sensitive")):
             message = "'method.suppress' goes with k and p only."
             conflict(message, "suppress", "leave the other demands on sensitive columns out, or do not suppress")
-        if model.method.limits == "ignore" or model.person is not None:
-            message = "'method.suppress' goes neither with ignored limits nor with a person key."
-            conflict(message, "suppress", "leave one of the two out")
+        if model.method.limits == "ignore":
+            conflict("'method.suppress' does not go with ignored limits.", "suppress", "leave one of the two out")
     return problems
