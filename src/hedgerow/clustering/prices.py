@@ -63,46 +63,28 @@ class _Terms:
 
 def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
     """Lay out what boxes of the columns cost."""
-    kinds, widths, parts, singles, rows = [], [], [], [], []
-    starts: list[int] = [0]
-    firsts: list[int] = []
-    lasts: list[int] = []
-    importances: list[int] = []
+    rows: list[list[int]] = []
+    parts: list[IntArray] = []
+    at = 0
     for value in values:
-        terms = _terms(value)
-        column = value.column
+        terms, column = _terms(value), value.column
+        numbers, single = [0] * 8, 0
+        rules = np.zeros(0, np.int64)
+        small = column.domain_size <= LARGEST_TABLE
         if isinstance(column, FreeColumn):
-            small = column.domain_size <= LARGEST_TABLE
-            numbers = _free_terms(column, terms, aim)
-            kinds.append(TABLE if small else SPANS)
+            kind, numbers = TABLE if small else SPANS, _free_terms(column, terms, aim)
             ends = np.concatenate([column.low_ends(), column.high_ends()])
-            parts.append(_free_table(value, column, terms, numbers) if small else ends)
-            singles.append(0)
-            rows.append(numbers)
-            first, last = value.rule_codes
-            firsts += first.tolist()
-            lasts += last.tolist()
-            importances += terms.importances
+            part = _free_table(value, column, terms, numbers) if small else ends
+            rules = np.stack([*value.rule_codes, np.array(terms.importances, np.int64)], axis=1).ravel()
         else:
             by_node = _by_node(value, terms, aim)
-            small = column.domain_size <= LARGEST_TABLE
-            kinds.append(TABLE if small else STEPS)
-            singles.append(int(by_node[column.hierarchy.leaf_nodes[0]]) if column.domain_size else 0)
-            parts.append(_table(column, by_node) if small else _steps(column, by_node))
-            rows.append([0] * 8)
-        widths.append(column.domain_size)
-        starts.append(len(firsts))
-    offsets = np.cumsum([0] + [len(part) for part in parts[:-1]])
-    rules = tuple(np.array(part, np.int64) for part in (starts, firsts, lasts, importances))
-    arrays = (
-        np.array(kinds, np.int64),
-        offsets.astype(np.int64),
-        np.array(widths, np.int64),
-        np.concatenate(parts).astype(np.int64),
-        np.array(singles, np.int64),
-        np.array(rows, np.int64).reshape(len(values), 8),
-        rules,
-    )
+            kind, part = (TABLE, _table(column, by_node)) if small else (STEPS, _steps(column, by_node))
+            single = int(by_node[column.hierarchy.leaf_nodes[0]]) if column.domain_size else 0
+        after = at + len(part)
+        rows.append([kind, at, column.domain_size, single, *numbers, after, after + len(rules)])
+        parts += [part, rules]
+        at = after + len(rules)
+    arrays = (np.array(rows, np.int64), np.concatenate(parts).astype(np.int64))
     return Prices(arrays, np.array([_terms(value).weight for value in values], np.int64))
 
 

@@ -14,11 +14,11 @@ STEPS  greatest of the steps between lo and hi, by a sparse table; one value cos
 SPANS  by the ends of a free interval and the rules that it breaks: see :func:`span_cost`
 ====== =================================================================================================
 
-Arrays travel in tuples:
+Arrays travel in tuples, but for the inner loops, where passing many arrays costs more than the work:
 
-- ``prices``: kind, offset, width, costs, single, terms, rules (see ``clustering/prices.py``);
+- ``prices``: terms (one row per attribute: KIND … RULES), costs (tables, ends of intervals, rules);
 - ``state``: lo, hi, count, bits, alive, partner, head, tail, following, hidden — of every cluster;
-- ``tree``: order, leaf_of, left, right, parent, first, last, reach_lo, reach_hi, least, most;
+- ``tree``: order, leaf_of, links (LEFT … MOST of every node), reach (codes that every merge reaches);
 - ``asked``: k, wanted, word_start, may_hide, whole, overlap — what is asked of clusters and merges.
 """
 
@@ -29,6 +29,8 @@ import numpy as np
 
 TABLE, STEPS, SPANS = 0, 1, 2
 PRODUCT, BLEND, SHARE, PLAIN = 0, 1, 2, 3
+KIND, OFFSET, WIDTH, SINGLE, FORM, WEIGHT, WHOLE, UP, DOWN, CLOSED, COLUMN, UNIT, RULES, LAST_RULE = range(14)
+LEFT, RIGHT, PARENT, FIRST, LAST, LEAST, MOST = range(7)
 NONE, SMALL, OTHER = 0, 1, 2
 BUCKET = 8
 FAR = 1 << 62
@@ -36,43 +38,39 @@ NO_CODE = (1 << 31) - 1
 
 
 @nb.njit(nogil=True)
-def price(j, lo, hi, prices):
+def price(j, lo, hi, terms, costs):
     """Cost of the codes lo … hi in attribute j."""
-    kind, offset, width, costs, single, terms, rules = prices
-    if kind[j] == TABLE:
-        return costs[offset[j] + lo * width[j] + hi]
-    if kind[j] == SPANS:
-        wide = costs[offset[j] + width[j] + hi] - costs[offset[j] + lo]
-        return span_cost(wide, lo, hi, terms[j], rules, j)
+    if terms[j, KIND] == TABLE:
+        return costs[terms[j, OFFSET] + lo * terms[j, WIDTH] + hi]
+    if terms[j, KIND] == SPANS:
+        return span_cost(j, lo, hi, terms, costs)
     if lo == hi:
-        return single[j]
+        return terms[j, SINGLE]
     level = 0
     while (2 << level) <= hi - lo:
         level += 1
-    row = offset[j] + level * width[j]
+    row = terms[j, OFFSET] + level * terms[j, WIDTH]
     return max(costs[row + lo], costs[row + hi - (1 << level)])
 
 
 @nb.njit(nogil=True)
-def span_cost(wide, lo, hi, terms, rules, j):
-    """Cost of a free interval of a width.
-
-    Terms: form, weight, what all rules count, numerator and denominator of λ, 1 if both ends belong to the interval,
-    the width of the whole column, and what widths are divided by so that products fit.
-    """
-    form, weight, whole, up, down, closed, column, unit = terms
+def span_cost(j, lo, hi, terms, costs):
+    """Cost of a free interval: by its span and the rules it breaks, or by its width alone."""
+    wide = costs[terms[j, OFFSET] + terms[j, WIDTH] + hi] - costs[terms[j, OFFSET] + lo]
+    form, weight = terms[j, FORM], terms[j, WEIGHT]
     if form == PLAIN:
         return min(wide, np.int64(1 << 56))
     if form == SHARE:
-        return np.int64(0) if column == 0 else weight * (wide // unit) // (column // unit)
-    span = max(wide + closed, 1)
-    start, first, last, importance = rules
-    kept = whole
-    for r in range(start[j], start[j + 1]):
-        if lo <= first[r] and hi >= last[r]:
-            kept -= importance[r]
+        column = terms[j, COLUMN] // terms[j, UNIT]
+        return np.int64(0) if column == 0 else weight * (wide // terms[j, UNIT]) // column
+    span = max(wide + terms[j, CLOSED], 1)
+    whole = kept = terms[j, WHOLE]
+    for rule in range(terms[j, RULES], terms[j, LAST_RULE], 3):  # first code, last code, importance
+        if lo <= costs[rule] and hi >= costs[rule + 1]:
+            kept -= costs[rule + 2]
     if form == PRODUCT:
         return weight - (weight * kept // whole) // span
+    up, down = terms[j, UP], terms[j, DOWN]
     return weight - weight * up // (down * span) - (weight * (down - up) // down) * kept // whole
 
 
@@ -87,7 +85,7 @@ def plant(state, first_cluster, last_cluster, prices):
     """
     lo, alive = state[0], state[4]
     m = lo.shape[1]
-    by_values = np.argsort(prices[2], kind="mergesort")
+    by_values = np.argsort(prices[0][:, WIDTH], kind="mergesort")
     total = 0
     for c in range(first_cluster, last_cluster):
         total += alive[c]
@@ -98,17 +96,16 @@ def plant(state, first_cluster, last_cluster, prices):
             order[at] = c
             at += 1
     room = 2 * total + 1
-    left, right, parent = np.full(room, -1, np.int64), np.full(room, -1, np.int64), np.full(room, -1, np.int64)
-    first, last = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    links = np.full((room, 7), -1, np.int64)
     leaf_of = np.zeros(last_cluster - first_cluster, np.int64)
-    reach_lo, reach_hi = np.zeros((room, m), np.int32), np.zeros((room, m), np.int32)
-    least, most = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    tree = (order, leaf_of, left, right, parent, first, last, reach_lo, reach_hi, least, most)
-    last[0] = total
+    reach = np.zeros((room, 2 * m), np.int32)
+    tree = (order, leaf_of, links, reach)
+    links[0, FIRST] = 0
+    links[0, LAST] = total
     nodes, stack = 1, [0]
     while len(stack) > 0:
         node = stack.pop()
-        begin, end = first[node], last[node]
+        begin, end = links[node, FIRST], links[node, LAST]
         if end - begin <= BUCKET:
             for i in range(begin, end):
                 leaf_of[order[i] - first_cluster] = node
@@ -135,10 +132,10 @@ def plant(state, first_cluster, last_cluster, prices):
             while above < end - begin and keys[ranked[above]] == keys[ranked[above - 1]]:
                 above += 1
             middle = below if below > 0 and (middle - below <= above - middle or above == end - begin) else above
-        left[node], right[node] = nodes, nodes + 1
-        first[nodes], last[nodes] = begin, begin + middle
-        first[nodes + 1], last[nodes + 1] = begin + middle, end
-        parent[nodes] = parent[nodes + 1] = node
+        links[node, LEFT], links[node, RIGHT] = nodes, nodes + 1
+        links[nodes, FIRST], links[nodes, LAST] = begin, begin + middle
+        links[nodes + 1, FIRST], links[nodes + 1, LAST] = begin + middle, end
+        links[nodes, PARENT] = links[nodes + 1, PARENT] = node
         stack.append(nodes)
         stack.append(nodes + 1)
         nodes += 2
@@ -150,27 +147,29 @@ def plant(state, first_cluster, last_cluster, prices):
 @nb.njit(nogil=True)
 def refresh(node, tree, state):
     """Work out what a node knows from what is right below it."""
-    order, left, right = tree[0], tree[2], tree[3]
-    first, last, reach_lo, reach_hi, least, most = tree[5], tree[6], tree[7], tree[8], tree[9], tree[10]
+    order, links, reach = tree[0], tree[2], tree[3]
     lo, hi, count, alive = state[0], state[1], state[2], state[4]
     m = lo.shape[1]
-    least[node], most[node] = FAR, -1
+    links[node, LEAST], links[node, MOST] = FAR, -1
     for j in range(m):
-        reach_lo[node, j], reach_hi[node, j] = -1, NO_CODE
-    if left[node] < 0:
-        for i in range(first[node], last[node]):
+        reach[node, j], reach[node, m + j] = -1, NO_CODE
+    if links[node, LEFT] < 0:
+        for i in range(links[node, FIRST], links[node, LAST]):
             c = order[i]
             if alive[c]:
-                least[node], most[node] = min(least[node], c), max(most[node], count[c])
+                links[node, LEAST] = min(links[node, LEAST], c)
+                links[node, MOST] = max(links[node, MOST], count[c])
                 for j in range(m):
-                    reach_lo[node, j] = max(reach_lo[node, j], lo[c, j])
-                    reach_hi[node, j] = min(reach_hi[node, j], hi[c, j])
+                    reach[node, j] = max(reach[node, j], lo[c, j])
+                    reach[node, m + j] = min(reach[node, m + j], hi[c, j])
         return
-    for below in (left[node], right[node]):
-        least[node], most[node] = min(least[node], least[below]), max(most[node], most[below])
+    for side in (LEFT, RIGHT):
+        below = links[node, side]
+        links[node, LEAST] = min(links[node, LEAST], links[below, LEAST])
+        links[node, MOST] = max(links[node, MOST], links[below, MOST])
         for j in range(m):
-            reach_lo[node, j] = max(reach_lo[node, j], reach_lo[below, j])
-            reach_hi[node, j] = min(reach_hi[node, j], reach_hi[below, j])
+            reach[node, j] = max(reach[node, j], reach[below, j])
+            reach[node, m + j] = min(reach[node, m + j], reach[below, m + j])
 
 
 @nb.njit(nogil=True)
@@ -179,7 +178,7 @@ def refresh_above(cluster, first_cluster, tree, state):
     node = tree[1][cluster - first_cluster]
     while node >= 0:
         refresh(node, tree, state)
-        node = tree[4][node]
+        node = tree[2][node, PARENT]
 
 
 # -- ranges that must not partially overlap ------------------------------------------------------------------------
@@ -226,30 +225,38 @@ def note(j, lo, hi, change, family):
 
 
 @nb.njit(nogil=True)
-def merge_cost(small, other, state, prices, asked, family, beyond):
-    """Cost of a merge and which side's cells are hidden; a cost beyond what is known may be too low."""
+def plain_cost(small, other, lo, hi, terms, costs, beyond):
+    """Cost of a merge that hides nothing; beyond what is known it may be too low."""
+    total = np.int64(0)
+    for j in range(lo.shape[1]):
+        total += price(j, min(lo[small, j], lo[other, j]), max(hi[small, j], hi[other, j]), terms, costs)
+        if total > beyond:
+            break
+    return total
+
+
+@nb.njit(nogil=True)
+def special_cost(small, other, state, prices, asked, family):
+    """Cost of a merge that may hide cells or must widen ranges, and which side's cells it hides."""
     lo, hi, count = state[0], state[1], state[2]
+    terms, costs = prices
     may_hide, whole, overlap = asked[3], asked[4], asked[5]
     plain = hide_small = hide_other = np.int64(0)
-    hides = False
     together = count[small] + count[other]
     for j in range(lo.shape[1]):
         a, b = min(lo[small, j], lo[other, j]), max(hi[small, j], hi[other, j])
         if overlap[j]:
             a, b = widen(j, a, b, family)
-        joined = price(j, a, b, prices)
+        joined = price(j, a, b, terms, costs)
         plain += joined
         if may_hide[j]:
-            hides = True
-            gain = (whole[j] - price(j, lo[other, j], hi[other, j], prices)) * count[other] // together
+            gain = (whole[j] - price(j, lo[other, j], hi[other, j], terms, costs)) * count[other] // together
             hide_small += min(joined, whole[j] - gain)
-            gain = (whole[j] - price(j, lo[small, j], hi[small, j], prices)) * count[small] // together
+            gain = (whole[j] - price(j, lo[small, j], hi[small, j], terms, costs)) * count[small] // together
             hide_other += min(joined, whole[j] - gain)
         else:
             hide_small += joined
             hide_other += joined
-        if not hides and plain > beyond:
-            return plain, NONE
     if hide_small < plain and hide_small <= hide_other:
         return hide_small, SMALL
     if hide_other < plain:
@@ -258,17 +265,34 @@ def merge_cost(small, other, state, prices, asked, family, beyond):
 
 
 @nb.njit(nogil=True)
-def node_bound(node, small, tree, state, prices, asked):
-    """Least that a merge with any cluster under a node can cost."""
-    lo, hi, count = state[0], state[1], state[2]
-    reach_lo, reach_hi, most = tree[7], tree[8], tree[10]
-    may_hide, whole = asked[3], asked[4]
+def node_bound(node, small, lo, hi, reach, terms, costs, beyond):
+    """Least that a merge with any cluster under a node can cost; beyond what is known it may be too low."""
+    m = lo.shape[1]
     total = np.int64(0)
-    for j in range(lo.shape[1]):
-        cost = price(j, min(lo[small, j], reach_lo[node, j]), max(hi[small, j], reach_hi[node, j]), prices)
+    for j in range(m):
+        a, b = min(lo[small, j], np.int64(reach[node, j])), max(hi[small, j], np.int64(reach[node, m + j]))
+        total += price(j, a, b, terms, costs)
+        if total > beyond:
+            break
+    return total
+
+
+@nb.njit(nogil=True)
+def hiding_bound(node, small, state, tree, prices, asked):
+    """Least that a merge with any cluster under a node can cost if cells may be hidden."""
+    lo, hi, count = state[0], state[1], state[2]
+    links, reach = tree[2], tree[3]
+    terms, costs = prices
+    may_hide, whole = asked[3], asked[4]
+    m = lo.shape[1]
+    total = np.int64(0)
+    for j in range(m):
+        a, b = min(lo[small, j], np.int64(reach[node, j])), max(hi[small, j], np.int64(reach[node, m + j]))
+        cost = price(j, a, b, terms, costs)
         if may_hide[j]:
-            cost = min(cost, whole[j] - whole[j] * most[node] // (count[small] + most[node]))
-            gain = whole[j] - price(j, lo[small, j], hi[small, j], prices)
+            most = links[node, MOST]
+            cost = min(cost, whole[j] - whole[j] * most // (count[small] + most))
+            gain = whole[j] - price(j, lo[small, j], hi[small, j], terms, costs)
             cost = min(cost, whole[j] - gain * count[small] // (count[small] + 1))
         total += cost
     return total
@@ -277,35 +301,50 @@ def node_bound(node, small, tree, state, prices, asked):
 @nb.njit(nogil=True)
 def cheapest(small, tree, state, prices, asked, family, stack, bounds):
     """Find the living cluster that it costs least to merge with; ties to the first. Returns it and what to hide."""
-    order, left, right, first, last, least = tree[0], tree[2], tree[3], tree[5], tree[6], tree[9]
-    alive = state[4]
-    best, chosen, hide = np.int64(FAR), np.int64(-1), NONE
+    order, links, reach = tree[0], tree[2], tree[3]
+    lo, hi, alive = state[0], state[1], state[4]
+    terms, costs = prices
+    hides, special = asked[3].any(), asked[3].any() or asked[5].any()
+    best, chosen, hide = np.int64(FAR), np.int64(FAR), NONE
     stack[0], bounds[0], depth = 0, 0, 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if bounds[depth] > best or (bounds[depth] == best and least[node] > chosen):
+        if bounds[depth] > best or (bounds[depth] == best and links[node, LEAST] > chosen):
             continue
-        if left[node] < 0:
-            for i in range(first[node], last[node]):
+        if links[node, LEFT] < 0:
+            for i in range(links[node, FIRST], links[node, LAST]):
                 c = order[i]
-                if alive[c] and c != small:
-                    cost, side = merge_cost(small, c, state, prices, asked, family, best)
-                    if cost < best or (cost == best and c < chosen):
-                        best, chosen, hide = cost, c, side
+                if not alive[c] or c == small:
+                    continue
+                side = NONE
+                if special:
+                    cost, side = special_cost(small, c, state, prices, asked, family)
+                else:
+                    cost = plain_cost(small, c, lo, hi, terms, costs, best)
+                if cost < best or (cost == best and c < chosen):
+                    best, chosen, hide = cost, c, side
             continue
-        near, far = left[node], right[node]
+        near, far = links[node, LEFT], links[node, RIGHT]
         near_bound, far_bound = np.int64(FAR), np.int64(FAR)
-        if least[near] < FAR:
-            near_bound = node_bound(near, small, tree, state, prices, asked)
-        if least[far] < FAR:
-            far_bound = node_bound(far, small, tree, state, prices, asked)
+        if links[near, LEAST] < FAR:  # else nothing lives there
+            near_bound = (
+                hiding_bound(near, small, state, tree, prices, asked)
+                if hides
+                else node_bound(near, small, lo, hi, reach, terms, costs, best)
+            )
+        if links[far, LEAST] < FAR:
+            far_bound = (
+                hiding_bound(far, small, state, tree, prices, asked)
+                if hides
+                else node_bound(far, small, lo, hi, reach, terms, costs, best)
+            )
         if far_bound < near_bound:
             near, far, near_bound, far_bound = far, near, far_bound, near_bound
-        if far_bound < FAR:
+        if far_bound < FAR and far_bound <= best:
             stack[depth], bounds[depth] = far, far_bound
             depth += 1
-        if near_bound < FAR:
+        if near_bound < FAR and near_bound <= best:
             stack[depth], bounds[depth] = near, near_bound
             depth += 1
     return chosen, hide
@@ -315,6 +354,7 @@ def cheapest(small, tree, state, prices, asked, family, stack, bounds):
 def merge(small, other, hide, state, prices, asked, family):
     """Merge a cluster into another one, hiding cells of one side where that is worth more."""
     lo, hi, count, bits, alive, partner, head, tail, following, hidden = state
+    terms, costs = prices
     may_hide, whole, overlap = asked[3], asked[4], asked[5]
     together = count[small] + count[other]
     for j in range(lo.shape[1]):
@@ -323,8 +363,8 @@ def merge(small, other, hide, state, prices, asked, family):
             a, b = widen(j, a, b, family)
         if hide != NONE and may_hide[j]:
             gone, kept = (small, other) if hide == SMALL else (other, small)
-            gain = (whole[j] - price(j, lo[kept, j], hi[kept, j], prices)) * count[kept] // together
-            if whole[j] - gain < price(j, a, b, prices):
+            gain = (whole[j] - price(j, lo[kept, j], hi[kept, j], terms, costs)) * count[kept] // together
+            if whole[j] - gain < price(j, a, b, terms, costs):
                 a, b = lo[kept, j], hi[kept, j]
                 p = head[gone]
                 while p >= 0:
@@ -391,7 +431,7 @@ def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked,
             records = count[small]
             if forced[small] or too_small(small, state, asked):
                 other, hide = cheapest(small, tree, state, prices, asked, family, stack, bounds)
-                if other >= 0:
+                if other < FAR:
                     merge(small, other, hide, state, prices, asked, family)
                     forced[other] = False
                     refresh_above(small, first, tree, state)
