@@ -348,25 +348,6 @@ def test_other_models_look_at_groups_of_equal_rows(tmp_path: Path) -> None:
     assert release.check().kept
 
 
-def test_persons_behind_matching_rows(tmp_path: Path) -> None:
-    plan = {"data": {"delimiter": ","}, "person": "who", "attributes": {"who": "identifier", "sex": QI, "place": PLACE}}
-    plan |= {"privacy": {"k": 2}, "missing": "matches-any"}
-    original: list[list[Cell]] = [["who", "sex", "place"], ["a", "F", None], ["a", "F", None], ["b", "F", "Lincoln"]]
-    facts = {"smallest_group": 3, "smallest_group_persons": 2}
-    release = Release(tmp_path, plan, original, [row[1:] for row in original], facts=facts)
-    found = release.check()
-    assert found.kept, found
-    assert (
-        found["k"].found == "2 persons where a missing cell matches anything, 1 persons where it is a value of its own"
-    )
-    for source in (True, False):
-        assert "3 records; persons could not be counted" in str(release.verify(original=source, link=False)["k"].found)
-    release.facts["smallest_group_persons"] = 1
-    assert broken(release.check()) == ["counts"]
-    release.original[3][0] = "a"
-    assert broken(release.check()) == ["k"]
-
-
 # -- suppressed cells ----------------------------------------------------------------------------------------------------
 
 

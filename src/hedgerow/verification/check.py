@@ -143,15 +143,15 @@ def check_k(evidence: Evidence) -> Promise:
     Where the plan names persons and they cannot be counted, rows are: too few rows are too few persons for certain,
     enough rows are taken as kept unless the facts admit fewer persons, and what was found says so.
     """
-    k, groups, smallest, fewest = evidence.plan.privacy.k, evidence.groups, evidence.smallest, evidence.fewest_persons
+    k, groups, smallest = evidence.plan.privacy.k, evidence.groups, evidence.smallest
+    fewest = groups.fewest_persons  # a person key does not go with missing cells that match anything
     if groups.groups == 0:
         return Promise("k", k, "no groups", kept=True)
     if evidence.plan.person is None:
         return Promise("k", k, by_meaning_of_missing(smallest, groups.smallest), smallest >= k)
     asked = f"{k} persons"
     if fewest is not None:
-        found = by_meaning_of_missing(f"{fewest} persons", f"{groups.fewest_persons} persons")
-        return Promise("k", asked, found, fewest >= k)
+        return Promise("k", asked, f"{fewest} persons", fewest >= k)
     stated = evidence.published.fact("smallest_group_persons")
     found = f"{smallest} records; persons could not be counted without the original and a sound link table"
     if stated is not None:
@@ -202,8 +202,8 @@ def check_counts(evidence: Evidence) -> Promise:
     }
     if evidence.original is not None:
         there["records"] = evidence.original.records
-    if evidence.fewest_persons is not None:
-        there["smallest_group_persons"] = evidence.fewest_persons
+    if evidence.groups.fewest_persons is not None:
+        there["smallest_group_persons"] = evidence.groups.fewest_persons
     named = dict.fromkeys([*there, "records", "withheld"])
     faults = [f"facts.json has no number {name!r}" for name in named if published.fact(name) is None]
     for name, number in there.items():

@@ -175,15 +175,6 @@ class Evidence:
         return self.groups.smallest if self.matches is None else self.matches.fewest_rows(self.plan.privacy.k)
 
     @cached_property
-    def fewest_persons(self) -> int | None:
-        """Persons of the group with fewest, or behind the rows that a row matches; None if they cannot be counted."""
-        if self.matches is None or self.persons is None:
-            return self.groups.fewest_persons
-        people, codes = distinct_cells(self.persons)
-        held = Histograms.of(self.group_of, codes, self.groups.groups, len(people))
-        return self.matches.fewest_values(held, self.plan.privacy.k)
-
-    @cached_property
     def pairs(self) -> Mapping[str, list[tuple[Cell, Cell, int, int]]]:
         """Every distinct pair of an original and a published cell with its count and its first row."""
         return {name: self.tallies.pairs(self.behind(name), column) for name, column in self.cells.items()}
