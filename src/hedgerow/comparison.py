@@ -5,6 +5,7 @@ What is compared is measured on the original records too, and says something abo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,18 +131,26 @@ class Comparison:
         return f"Comparison({len(made)} of {len(self.runs)} releases made of {self.records:,} records)"
 
 
+def check_names(plan: Plan, methods: Sequence[str], target: str | None) -> None:
+    """Refuse methods that are not known, and a target that is not released, before any work is done."""
+    names = ("plan", *METHODS)
+    for method in methods:
+        if method not in names:
+            message = f"There is no method {method!r} to compare."
+            raise HedgerowError(Problem("usage", message, hint=did_you_mean(method, names) or ", ".join(names)))
+    if target is not None and target not in plan.released_columns:
+        message = f"The target {target!r} is not a column that is released."
+        raise HedgerowError(Problem("usage", message, hint=did_you_mean(target, plan.released_columns)))
+
+
 def plan_for(plan: Plan, method: str, k: int) -> Plan:
     """Return the plan with another method and k.
 
     Raises
     ------
-    HedgerowError
-        For a method that is not known, and for one that the plan's columns or demands do not allow.
+    PlanError
+        For a method that the plan's columns or demands do not allow.
     """
-    if method != "plan" and method not in METHODS:
-        names = ("plan", *METHODS)
-        message = f"There is no method {method!r} to compare."
-        raise HedgerowError(Problem("usage", message, hint=did_you_mean(method, names) or ", ".join(names)))
     asked = plan.to_dict()
     changes: dict[str, Any] = {"privacy": {**asked["privacy"], "k": k}}
     if method != "plan":
@@ -161,6 +170,14 @@ def measure(
     if target is not None:
         features, told = released_features(table, plan, microdata, recoding, target)
         tree = grow(features, told, pure=PURE).to_dict()
+    found = risks(
+        recoding.sizes,
+        microdata.records - recoding.released,
+        matching=matching_records(microdata, recoding) if plan.missing == "matches-any" else None,
+    )
+    least = (run.facts or {}).get("least_rows_for_a_known_person")
+    if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
+        found["prosecutor"]["highest"] = max(found["prosecutor"]["highest"], 1 / max(least, 1))
     return Run(
         run.method,
         run.k,
@@ -168,14 +185,10 @@ def measure(
         tree=tree,
         queries=query_error(microdata, recoding, seed=seed).to_dict(),
         distances={
-            name: {"total_variation": found.total_variation, "earth_movers": found.earth_movers}
-            for name, found in distances(microdata, recoding).items()
+            name: {"total_variation": apart.total_variation, "earth_movers": apart.earth_movers}
+            for name, apart in distances(microdata, recoding).items()
         },
-        risks=risks(
-            recoding.sizes,
-            microdata.records - recoding.released,
-            matching=matching_records(microdata, recoding) if plan.missing == "matches-any" else None,
-        ),
+        risks=found,
     )
 
 

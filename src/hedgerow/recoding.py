@@ -92,6 +92,17 @@ class Recoding:
             counts[column.name] = int(broken.sum())
         return counts
 
+    def cells_hidden(self, microdata: Microdata) -> dict[str, int]:
+        """Count, by quasi-identifier, the released cells that are hidden although the record has a value."""
+        in_group = self.group_of >= 0
+        group, profile = self.group_of[in_group], microdata.profile_of_unit[in_group]
+        return {
+            column.name: int(
+                (~self.shows(position)[group] & (microdata.codes(position)[profile] != column.missing)).sum()
+            )
+            for position, column in enumerate(microdata.columns)
+        }
+
     def in_published_order(self, microdata: Microdata) -> Recoding:
         """Return the same release with its groups numbered in the order of their published values.
 

@@ -183,6 +183,7 @@ def _search_facts(space: Space, found: Research) -> dict[str, Any]:
         "tested": found.tested,
         "pruned": found.pruned,
         "conflicts": len(found.conflicts),
+        "dropped": [space.columns[position].name for position in found.dropped],
         "proven": found.proven,
         "bound": _rounded(found.bound),
         "succeeded": found.succeeded,

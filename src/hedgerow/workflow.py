@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hedgerow.comparison import USUAL, Comparison, Run, measure, original_tree, plan_for
+from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
 from hedgerow.engines import local
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
 from hedgerow.errors import BrokenPromise, DataError, NoSolution, PlanError, Problem
@@ -157,9 +157,10 @@ def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
     >>> explore_lattice(people, plan)
     LatticeView(6 nodes, 6 satisfying, 1 minimal; best for loss: sex 0, zip 0)
     """
-    plan = _plan(plan, None)
-    if plan.method.name != "lattice":
-        plan = plan.replace(method={"name": "lattice", "limits": plan.method.limits})
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    if asked.method.name != "lattice":
+        asked = asked.replace(method={"name": "lattice", "limits": asked.method.limits})
+    plan = asked.settled()
     return explore(*weigh(local.collapse(local.read(data, plan), plan), plan))
 
 
@@ -220,6 +221,7 @@ def compare(
     tell = progress or _silent
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     asked = asked if seed is None else asked.replace(seed=seed)
+    check_names(asked, methods, target)
     runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or USUAL)]
     original, records, made = None, 0, []
     for number, (method, one) in enumerate(runs):
@@ -233,7 +235,7 @@ def compare(
                 _write(run.release, Path(scratch), "parquet")
                 _verify_before_publishing(run.release, Path(scratch), data)
         except (PlanError, NoSolution) as error:
-            made.append(Run(method, one, problem=str(error)))
+            made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
             continue
         found = Run(method, one, facts=dict(run.release.facts))
         recoding, microdata = run.solution.recoding, run.microdata

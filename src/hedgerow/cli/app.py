@@ -148,14 +148,15 @@ def weights(
     as_json: JsonOption = False,
 ) -> None:
     """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
+    from hedgerow.reports.plots import association_plot, check_plot
     from hedgerow.reports.terminal import association_summary
     from hedgerow.workflow import weights
 
+    if plot is not None:
+        check_plot(plot)
     found = weights(data, plan).to_dict()
     if plot is not None:
-        from hedgerow.reports.plots import association_plot
-
-        association_plot(found["columns"], found["association"], found["weights"], plot)
+        association_plot(found["columns"], found["association"], list(found["weights"].values()), plot)
     if as_json:
         _print_json(found)
     else:

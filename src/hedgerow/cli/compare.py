@@ -45,16 +45,17 @@ def compare(
     from hedgerow.cli.patience import patience_of, stoppable
     from hedgerow.comparison import METHODS
     from hedgerow.reports.compare_terminal import comparison_summary
+    from hedgerow.reports.plots import check_plot, risk_utility_plot
     from hedgerow.workflow import compare
 
+    if plot is not None:
+        check_plot(plot)
     names = tuple(METHODS) if method == "all" else _listed(method)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         found = compare(
             data, plan, k=_numbers(k), methods=names, target=target, seed=seed, progress=progress, patience=patience
         )
     if plot is not None:
-        from hedgerow.reports.plots import risk_utility_plot
-
         risk_utility_plot(
             found.points(), plot, risk="average risk: groups / records", utility="mean research value of groups"
         )

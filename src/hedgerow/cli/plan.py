@@ -58,8 +58,11 @@ def check(
         loaded = Plan.load(plan)
         if data is not None:
             from hedgerow.engines import local
+            from hedgerow.measures.research_value import column_values, rules_fit
 
-            local.collapse(local.read(data, loaded), loaded)
+            settled = loaded.settled()
+            microdata = local.collapse(local.read(data, settled), settled)
+            rules_fit(column_values(microdata, settled))
     except (PlanError, DataError) as error:
         if not as_json:
             raise

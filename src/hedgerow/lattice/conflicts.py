@@ -58,7 +58,8 @@ class Patience:
         self.stopped = True
 
     def restart(self) -> None:
-        """Count the time from now."""
+        """Begin anew: count the time from now."""
+        self.stopped = False
         self._start = time.monotonic()
 
     def over(self, checks: int) -> bool:

@@ -283,6 +283,13 @@ def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
     return tuple(values)
 
 
+def rules_fit(values: tuple[ColumnValue, ...]) -> None:
+    """Refuse rules that name values which their columns do not have."""
+    for value in values:
+        if isinstance(value.column, TreeColumn):
+            value.breaks_by_node  # noqa: B018 - looks every name up
+
+
 def value_by_attribute(microdata: Microdata, recoding: Recoding, plan: Plan) -> dict[str, Fraction]:
     """Research value of a release, by quasi-identifier."""
     values = {}

@@ -74,6 +74,11 @@ class TreeColumn:
         return bool(self.marked)
 
     @property
+    def missing(self) -> int:
+        """Code of a missing value; −1 if none is missing."""
+        return self.hierarchy.code_of.get(MISSING, -1)
+
+    @property
     def limit_keys(self) -> IntArray:
         """Key of the limit of every code; codes with equal keys may share a group."""
         return limits.limit_of_leaves(self.hierarchy, self.marked)
@@ -91,6 +96,12 @@ class TreeColumn:
     def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
         """Numbers that order published values and are equal where these are."""
         return (self.hierarchy.node_of_label[shown.node],)
+
+    def covers(self, code: int, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell which published values a code may be behind."""
+        first, last = self.hierarchy.first_leaf[shown.node], self.hierarchy.last_leaf[shown.node]
+        covered: npt.NDArray[np.bool_] = (first <= code) & (code <= last)
+        return covered
 
     def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell where a code is published as a node beyond its limit."""
@@ -126,6 +137,11 @@ class FreeColumn:
     def limited(self) -> bool:
         """Whether the owner set a limit."""
         return bool(self.cuts) or self.width is not None
+
+    @property
+    def missing(self) -> int:
+        """Code of a missing value; −1 if none is missing."""
+        return self.missing_code if self.has_missing else -1
 
     @property
     def limit_keys(self) -> IntArray:
@@ -167,6 +183,11 @@ class FreeColumn:
         """Numbers that order published values and are equal where these are: the ends, missing last."""
         missing = (shown.hi == self.missing_code).astype(np.int64)
         return missing, self.low_ends()[shown.lo], self.high_ends()[shown.hi]
+
+    def covers(self, code: int, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell which published values a code may be behind."""
+        covered: npt.NDArray[np.bool_] = (shown.lo <= code) & (code <= shown.hi)
+        return covered
 
     def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell where an interval crosses a cut point or is wider than allowed."""

@@ -128,6 +128,7 @@ def _problem(details: ErrorDetails, places: Places) -> Problem:
         "model_type": "must be a mapping of keys to values",
         "model_attributes_type": "must be a mapping of keys to values",
         "too_short": "must not be empty",
+        "too_long": "has too many items",
     }.get(kind, details["msg"][:1].lower() + details["msg"][1:])
     hint = ""
     if kind == "literal_error":
@@ -247,6 +248,9 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
         else:
             check = RULE_CHECKS[spec.kind]
             attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
+    if attribute.numeric is False and attribute.free:
+        message = f"Column {name!r}: free intervals are numbers."
+        report("conflict", message, "leave 'numeric' out, or give it a hierarchy", "numeric")
     if attribute.numeric and not attribute.free:
         leaves = () if tree is None else tree.leaves
         if spec is None or spec.kind in ("prefix", "dates") or any(parse_number(leaf) is None for leaf in leaves):

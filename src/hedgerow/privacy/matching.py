@@ -10,6 +10,7 @@ from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
+MOST_PAIRS = 200_000_000
 
 
 def matching_records(microdata: Microdata, recoding: Recoding) -> IntArray:
@@ -26,6 +27,33 @@ def matching_records(microdata: Microdata, recoding: Recoding) -> IntArray:
             both = np.flatnonzero(~(masks[one] | masks[other]))
             total[mine] += _agreeing(labels[:, both], mine, theirs, sizes)
     return total
+
+
+def least_rows_for_a_known_person(microdata: Microdata, recoding: Recoding) -> int | None:
+    """Least number of released rows that fit the true values of a released person; None if too much to count.
+
+    Rows that cannot be told from one another may still differ for somebody who knows the person: where the person's own
+    cell is hidden, the other rows of the group show a range that need not hold the person's value.
+    """
+    rows = np.unique(
+        np.stack([microdata.profile_of_unit[recoding.group_of >= 0], recoding.group_of[recoding.group_of >= 0]]), axis=1
+    )
+    hides = np.zeros(recoding.groups, bool)
+    for position in range(len(microdata.columns)):
+        hides |= ~recoding.shows(position)
+    profiles = np.unique(rows[0][hides[rows[1]]])  # whoever shows everything fits at least the rows of a whole cluster
+    if len(profiles) * recoding.groups > MOST_PAIRS:
+        return None
+    least = int(matching_records(microdata, recoding).min(initial=recoding.released))
+    sizes = recoding.sizes
+    for profile in profiles.tolist():
+        fits = np.ones(recoding.groups, bool)
+        for position, column in enumerate(microdata.columns):
+            code = int(microdata.codes(position)[profile])
+            if code != column.missing:
+                fits &= ~recoding.shows(position) | column.covers(code, recoding.shown(position))
+        least = min(least, int(sizes[fits].sum()))
+    return least
 
 
 def _shown(microdata: Microdata, recoding: Recoding) -> tuple[IntArray, npt.NDArray[np.bool_]]:

@@ -19,7 +19,7 @@ def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> Rendera
         parts += [tree_view(found["original"], "decision tree of the original records"), Text()]
     for k in dict.fromkeys(run["k"] for run in found["runs"]):
         runs = [run for run in found["runs"] if run["k"] == k]
-        parts += [_measures(runs, k), Text()]
+        parts += [*_measures(runs, k), Text()]
         if found["original"] is not None:
             parts += [_buckets(found["original"], runs, k), Text()]
     for run in found["runs"]:
@@ -32,44 +32,64 @@ def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> Rendera
     return Group(*parts)
 
 
-def _measures(runs: Sequence[Mapping[str, Any]], k: int) -> Table:
-    table = Table(title=f"k = {k}", title_justify="left", title_style="bold", box=None, padding=(0, 1))
-    table.add_column("method")
-    for name in (
-        "groups", "withheld", "research\nvalue", "mean of\ngroups", "NTIL", "query error\nmedian",
-        "distribution\ndistance", "average\nrisk", "highest\nrisk", "rules\nkept",
-    ):  # fmt: skip
-        table.add_column(name, justify="right")
-    for run in runs:
-        if "problem" in run:
-            table.add_row(run["method"], Text("none", style="yellow"))
-            continue
-        measures, risks = run["measures"], run["risks"]["prosecutor"]
-        apart = [distance["total_variation"] for distance in run["distances"].values()]
-        withheld = f"{run['withheld']:,}"
-        if run["suppressed_cells"]:
-            withheld += f" + {run['suppressed_cells']:,} cells"
-        kept = sum(rule["kept"] for rule in run["rules"])
-        table.add_row(
-            run["method"],
-            f"{run['groups']:,}",
-            withheld,
-            f"{measures['research_value']:.4f}",
-            f"{measures['mean_group_value']:.4f}",
-            f"{measures['ntil']:.4f}",
-            f"{run['queries']['median']:.1%}",
-            f"{sum(apart) / len(apart):.4f}",
-            f"{risks['average']:.4f}",
-            f"{risks['highest']:.3f}",
-            f"{kept} of {len(run['rules'])}" if run["rules"] else "",
-        )
+def _measures(runs: Sequence[Mapping[str, Any]], k: int) -> Iterator[RenderableType]:
+    """Two tables that fit a narrow terminal: what every release loses, and what it keeps and risks."""
+    hides = any(run.get("suppressed_cells") for run in runs)
+    yield _table(
+        f"k = {k}: what is lost",
+        ("groups", "withheld", *(("cells hidden",) if hides else ()), "research value", "mean of groups", "NTIL"),
+        ((run["method"], _losses(run, hides)) for run in runs),
+    )
+    yield Text()
+    yield _table(
+        f"k = {k}: what is kept, and what is risked",
+        ("query error", "distribution", "rules kept", "average risk", "highest risk"),
+        ((run["method"], _kept(run)) for run in runs),
+    )
+
+
+def _table(title: str, names: Sequence[str], rows: Iterator[tuple[str, Sequence[str] | None]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1))
+    table.add_column("method", no_wrap=True)
+    for name in names:
+        table.add_column(name.replace(" ", "\n"), justify="right", no_wrap=True)
+    for method, cells in rows:
+        table.add_row(method, *([Text("none", style="yellow")] if cells is None else cells))
     return table
+
+
+def _losses(run: Mapping[str, Any], hides: bool) -> list[str] | None:
+    if "problem" in run:
+        return None
+    measures = run["measures"]
+    return [
+        f"{run['groups']:,}",
+        f"{run['withheld']:,}",
+        *([f"{run['suppressed_cells']:,}"] if hides else []),
+        f"{measures['research_value']:.4f}",
+        f"{measures['mean_group_value']:.4f}",
+        f"{measures['ntil']:.4f}",
+    ]
+
+
+def _kept(run: Mapping[str, Any]) -> list[str] | None:
+    if "problem" in run:
+        return None
+    apart = [distance["total_variation"] for distance in run["distances"].values()]
+    risks, rules = run["risks"]["prosecutor"], run["rules"]
+    return [
+        f"{run['queries']['median']:.1%}",
+        f"{sum(apart) / len(apart):.4f}",
+        f"{sum(rule['kept'] for rule in rules)} of {len(rules)}" if rules else "",
+        f"{risks['average']:.4f}",
+        f"{risks['highest']:.3f}",
+    ]
 
 
 def _buckets(original: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], k: int) -> Table:
     """Show, class by class, the purest leaf of every tree: how many people, which conditions, how pure."""
     table = Table(title=f"where {original['target']} can be told, k = {k}", title_justify="left", box=None)
-    table.add_column("method")
+    table.add_column("method", no_wrap=True)
     table.add_column("records told", justify="right")
     table.add_column("first splits", overflow="fold")
     for name in original["classes"]:
@@ -84,9 +104,9 @@ def _buckets(original: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], k: 
 
 
 def _told(tree: Mapping[str, Any]) -> str:
-    """How many records the tree looks at; those whose target was coarsened cannot be told."""
-    lost = tree["left_out"].get("coarsened", 0)
-    return f"{tree['records']:,}" + (f" (target lost: {lost:,})" if lost else "")
+    """How many records the tree looks at; those whose target is coarsened or missing cannot be told."""
+    lost = sum(tree["left_out"].get(reason, 0) for reason in ("coarsened", "missing"))
+    return f"{tree['records']:,}" + (f" (not told: {lost:,})" if lost else "")
 
 
 def _splits(tree: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from hedgerow import measures
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.privacy import attribute_disclosures
-from hedgerow.privacy.matching import matching_records
+from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_records
 from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
@@ -76,10 +76,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
     if plan.method.suppress:
-        facts["suppressed_cells"] = {
-            column.name: recoding.released - int(recoding.showing(position).sum())
-            for position, column in enumerate(microdata.columns)
-        }
+        facts["suppressed_cells"] = recoding.cells_hidden(microdata)
+        facts["least_rows_for_a_known_person"] = least_rows_for_a_known_person(microdata, recoding)
     if microdata.person_of is not None:
         in_group = recoding.group_of >= 0
         pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)

@@ -39,6 +39,16 @@ STYLE: dict[str, Any] = {
 }
 
 
+def check_plot(path: str | Path) -> None:
+    """Refuse a plot that cannot be drawn, before any work is done for it."""
+    if Path(path).suffix.lower() not in (".svg", ".png"):
+        message = "A plot is written as SVG or PNG, by the ending of its file."
+        raise DataError(Problem("output", message, str(path), "let the name end in .svg or .png"))
+    if not Path(path).absolute().parent.is_dir():
+        raise DataError(Problem("no-file", "The folder for the plot does not exist.", str(path), "create it"))
+    _load("matplotlib")
+
+
 def risk_utility_plot(
     points: Sequence[Mapping[str, Any]],
     path: str | Path,
@@ -165,13 +175,10 @@ class _Plot:
     """A figure that is written when the block ends; nothing is shared with other figures of the process."""
 
     def __init__(self, path: str | Path, height: float) -> None:
+        check_plot(path)
         self.path = Path(path)
         self._format = self.path.suffix.lower().removeprefix(".")
-        if self._format not in ("svg", "png"):
-            message = "A plot is written as SVG or PNG, by the ending of its file."
-            raise DataError(Problem("output", message, str(path), "let the name end in .svg or .png"))
-        matplotlib = _load("matplotlib")
-        self._style = matplotlib.rc_context(STYLE)
+        self._style = _load("matplotlib").rc_context(STYLE)
         self._size = (WIDTH, height)
 
     def __enter__(self) -> _Plot:

@@ -37,6 +37,10 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         cells = sum(facts["suppressed_cells"].values())
         text = f"{cells:,} cells are released as missing, and a missing cell counts as matching any value"
         lines.add_row("suppressed", Text(text, style="yellow") if cells else text)
+        least = facts["least_rows_for_a_known_person"]
+        if least is not None and least < facts["k"]:
+            text = f"but only {least:,} rows fit what somebody may know of a person, fewer than k = {facts['k']}"
+            lines.add_row("", Text(text, style="yellow"))
     if facts["limits"] == "ignored":
         lines.add_row(
             "limits", Text(f"ignored as asked: {facts['limits_broken']:,} cells go beyond them", style="yellow")
@@ -63,10 +67,11 @@ def _search(facts: Mapping[str, Any]) -> str:
     if "lattice" in facts:
         return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
     search = facts["search"]
-    text = f"{search['name']}: {search['tested']:,} of {search['strings']:,} strings of levels tested; "
-    if search["proven"]:
-        return text + "the best is proven"
-    return text + f"not proven the best: none is above {search['bound']:.4f} (found {facts['score']:.4f})"
+    text = f"{search['name']}: {search['tested']:,} checks, {search['strings']:,} strings of levels; "
+    text += f"these levels are worth {facts['score']:.4f}, "
+    return text + (
+        "proven the most" if search["proven"] else f"not proven the most: none is above {search['bound']:.4f}"
+    )
 
 
 def _rules(rules: Sequence[Mapping[str, Any]]) -> Table:
@@ -76,8 +81,8 @@ def _rules(rules: Sequence[Mapping[str, Any]]) -> Table:
     table.add_column("importance", justify="right")
     table.add_column("")
     for rule in rules:
-        groups = rule["groups_breaking"]
-        state = Text("kept", style="green") if rule["kept"] else Text(f"broken by {groups:,} groups", style="yellow")
+        groups = f"{rule['groups_breaking']:,} group" + ("" if rule["groups_breaking"] == 1 else "s")
+        state = Text("kept", style="green") if rule["kept"] else Text(f"broken by {groups}", style="yellow")
         table.add_row(rule["name"], str(rule["importance"]), state)
     return table
 
