@@ -63,7 +63,8 @@ def _encode(rows: list[list[str]], plan: Plan) -> Microdata:
 def _merge(microdata: Microdata, plan: Plan, aim: Any = "utility", suppress: bool = False) -> Any:
     requirement = Requirement(plan.privacy.k)
     cells = find_cells(microdata, requirement)
-    return MergeSmall(requirement, column_values(microdata, plan), aim, suppress)(microdata, cells)
+    hideable = frozenset(plan.quasi_identifiers if suppress else ())
+    return MergeSmall(requirement, column_values(microdata, plan), aim, hideable)(microdata, cells)
 
 
 def _few(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:

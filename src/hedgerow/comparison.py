@@ -15,6 +15,7 @@ from hedgerow.patterns import distances, grow, query_error, raw_features, releas
 from hedgerow.plan import Plan
 from hedgerow.privacy import risks
 from hedgerow.privacy.matching import matching_records
+from hedgerow.privacy.requirement import people_by_group
 from hedgerow.recoding import Recoding
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -77,6 +78,9 @@ class Run:
             "withheld": self.facts["withheld"],
             "suppressed_cells": sum(self.facts.get("suppressed_cells", {}).values()),
             "levels": self.facts.get("levels"),
+            "search": {name: self.facts["search"][name] for name in ("name", "tested", "strings", "proven", "bound")}
+            if "search" in self.facts
+            else None,
             "rules": self.facts.get("rules", []),
             "risks": self.risks,
             "queries": self.queries,
@@ -171,7 +175,7 @@ def measure(
         features, told = released_features(table, plan, microdata, recoding, target)
         tree = grow(features, told, pure=PURE).to_dict()
     found = risks(
-        recoding.sizes,
+        people_by_group(microdata, recoding.group_of, recoding.groups),
         microdata.records - recoding.released,
         matching=matching_records(microdata, recoding) if plan.missing == "matches-any" else None,
     )

@@ -112,9 +112,9 @@ class Recoding:
             return self
         keys: list[IntArray] = []
         for position, column in enumerate(microdata.columns):
-            shows = self.shows(position)
-            keys += [np.where(shows, key, -1) for key in column.order_keys(self.shown(position))]
-            keys.append((~shows).astype(np.int64))
+            absent = ~self.shows(position) | column.is_missing(self.shown(position))  # both are published alike
+            keys += [np.where(absent, -1, key) for key in column.order_keys(self.shown(position))]
+            keys.append(absent.astype(np.int64))
         order = np.lexsort(keys[::-1])
         changed = np.zeros(len(order), bool)
         for key in keys:
@@ -125,7 +125,7 @@ class Recoding:
         lo = np.minimum.reduceat(self.lo[order], starts)
         hi = np.maximum.reduceat(self.hi[order], starts)
         group_of = np.where(self.group_of < 0, WITHHELD, number[self.group_of])
-        hidden = None if self.hidden is None else self.hidden[order[starts]]
+        hidden = None if self.hidden is None else np.logical_or.reduceat(self.hidden[order], starts)
         return Recoding(group_of, lo, hi, self.node[order[starts]], hidden)
 
     def hiding(self, cells: npt.NDArray[np.bool_]) -> Recoding:

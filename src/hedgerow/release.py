@@ -73,7 +73,7 @@ class Release:
         facts = self.facts
         return (
             f"Release({facts['released']:,} of {facts['records']:,} records in {facts['groups']:,} groups of "
-            f"{facts['smallest_group']:,}–{facts['largest_group']:,}, NTIL {facts['ntil']:.4f})"
+            f"{min(map(int, facts['group_sizes']), default=0):,}–{facts['largest_group']:,}, NTIL {facts['ntil']:.4f})"
         )
 
     def _repr_html_(self) -> str:

@@ -115,8 +115,10 @@ def _cluster(
     if plan.merges:
         values = column_values(microdata, plan)
         aim: Any = method.name
+        unlimited = (name for name in plan.quasi_identifiers if plan.attributes[name].limit is None)
+        hideable = frozenset(unlimited if method.suppress else ())
         allowed = method.overlap == "allowed"
-        return MergeSmall(requirement, values, aim, method.suppress, allowed, threads)(microdata, cells, progress)
+        return MergeSmall(requirement, values, aim, hideable, allowed, threads)(microdata, cells, progress)
     if requirement.models:
         return DiverseClustering(requirement, plan.seed, threads, method.join)(microdata, progress, cells)
     return ConstrainedKMember(requirement.k, plan.seed, threads)(microdata, progress, cells)
@@ -150,7 +152,7 @@ def _by_research_value(
     patience: Patience | None,
 ) -> Solution:
     _check_budget(microdata, plan, len(microdata.unknown))
-    budget = lattice_budget(microdata, plan)
+    budget = min(lattice_budget(microdata, plan), len(microdata.record_of) - 1)  # something must be released
     space = make_space(microdata, plan.method.limits, most_nodes=None)
     values = column_values(microdata, plan)
     method = plan.method
@@ -226,7 +228,9 @@ def _no_string(space: Space, requirement: Requirement, budget: int, found: Resea
     if found.proven:
         return _no_node(space, requirement, budget)
     message = f"The {found.search} search tested {found.tested:,} strings of levels, and none of them passes."
-    return Problem("no-node", message, hint="use search: exact, which finds one if there is one")
+    longer = found.search == "exact"
+    hint = "give it a larger budget" if longer else "use search: exact, which finds one if there is one"
+    return Problem("no-node", message, hint=hint)
 
 
 def _no_node(space: Space, requirement: Requirement, budget: int) -> Problem:

@@ -16,7 +16,7 @@ import numpy as np
 from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
 from hedgerow.engines import local
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
-from hedgerow.errors import BrokenPromise, DataError, NoSolution, PlanError, Problem
+from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
@@ -134,7 +134,7 @@ def explain(data: Any, plan: Plan | str | Path) -> Explanation:
     Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
     """
     plan = _plan(plan, None)
-    return explain_limits(*weigh(local.collapse(local.read(data, plan), plan), plan))
+    return explain_limits(*collapse(local.read(data, plan), plan))
 
 
 def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
@@ -161,7 +161,7 @@ def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
     if asked.method.name != "lattice":
         asked = asked.replace(method={"name": "lattice", "limits": asked.method.limits})
     plan = asked.settled()
-    return explore(*weigh(local.collapse(local.read(data, plan), plan), plan))
+    return explore(*collapse(local.read(data, plan), plan))
 
 
 def weights(data: Any, plan: Plan | str | Path) -> Association:
@@ -224,6 +224,7 @@ def compare(
     check_names(asked, methods, target)
     runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or USUAL)]
     original, records, made = None, 0, []
+    failed: HedgerowError | None = None
     for number, (method, one) in enumerate(runs):
         tell(f"{method}, k = {one}", number, len(runs))
         try:
@@ -234,7 +235,8 @@ def compare(
             with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
                 _write(run.release, Path(scratch), "parquet")
                 _verify_before_publishing(run.release, Path(scratch), data)
-        except (PlanError, NoSolution) as error:
+        except (PlanError, NoSolution, DataError) as error:
+            failed = failed or error
             made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
             continue
         found = Run(method, one, facts=dict(run.release.facts))
@@ -242,6 +244,8 @@ def compare(
         made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
         if target is not None and original is None:
             original = original_tree(table, run.release.plan, microdata, target)
+    if failed is not None and all(run.facts is None for run in made):
+        raise failed
     return Comparison(records, target, original, tuple(made))
 
 
@@ -288,7 +292,7 @@ class _Made:
 def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progress, patience: Patience | None) -> _Made:
     """Make a release of a table that was read."""
     tell("encoding", 0, 0)
-    microdata, plan = weigh(local.collapse(table, plan), plan)
+    microdata, plan = collapse(table, plan)
     doing = "searching" if plan.method.name == "lattice" else "clustering"
     tell("searching", 0, 0)
     solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
@@ -308,17 +312,18 @@ def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:
     return (plan if seed is None else plan.replace(seed=seed)).settled()
 
 
-def weigh(microdata: Microdata, plan: Plan) -> tuple[Microdata, Plan]:
-    """Put weights that come from the data in their place, in the microdata and in the plan."""
+def collapse(table: Table, plan: Plan) -> tuple[Microdata, Plan]:
+    """Collapse a table, and put weights that come from the data in their place in the plan."""
+    microdata = local.collapse(table, plan)
     if plan.weights != "association":
         return microdata, plan
     found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
-    columns = tuple(dataclasses.replace(column, weight=found[column.name]) for column in microdata.columns)
     attributes = {
         name: attribute.model_copy(update={"weight": found[name]}) if name in found else attribute
         for name, attribute in plan.attributes.items()
     }
-    return microdata.with_columns(columns), plan.model_copy(update={"attributes": attributes, "weights": None})
+    plan = plan.model_copy(update={"attributes": attributes, "weights": None})
+    return local.collapse(table, plan), plan  # as the plan that is published would: its order depends on weights
 
 
 def _check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:

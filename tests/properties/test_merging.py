@@ -25,8 +25,12 @@ def compare(case: ValueCase, aim: Any, suppress: bool = False, overlap: bool = T
     requirement = Requirement.of_plan(plan, microdata)
     cells = find_cells(microdata, requirement)
     values = column_values(microdata, plan)
-    fast = MergeSmall(requirement, values, aim, suppress, overlap, threads)(microdata, cells)
     columns = [case.naive_column(column) for column in microdata.indexed_columns]
+    unlimited = [
+        column.name for column, plain in zip(microdata.indexed_columns, columns, strict=True) if not plain.is_limited
+    ]
+    hideable = frozenset(unlimited if suppress else ())
+    fast = MergeSmall(requirement, values, aim, hideable, overlap, threads)(microdata, cells)
     names = [column.name for column in microdata.indexed_columns]
     records = [
         tuple(column.code(case.rows[name][i]) for column, name in zip(columns, names, strict=True))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from hedgerow.cli.compare import compare
 from hedgerow.cli.plan import plan_app
@@ -28,6 +29,14 @@ app.add_typer(plan_app)
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="60s|N",
+        help="Exact search by research value: end after so many seconds, or after about N checks of nodes (the same on "
+        "every machine), with the best found and a bound on what is left. Ctrl-C does it too.",
+    ),
+]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed.")]
 
 
@@ -63,14 +72,7 @@ def anonymize(
     ignore_limits: Annotated[
         bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
     ] = False,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="60s|N",
-            help="Exact search by research value: end after so many seconds, or after N checks of nodes (the same on "
-            "every machine), with the best found and a bound on what is left. Ctrl-C does it too.",
-        ),
-    ] = None,
+    budget: BudgetOption = None,
     replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -102,10 +104,11 @@ def anonymize(
         _print_json(release.facts)
         return
     console = Console()
-    console.print(facts_summary(release.facts))
-    console.print(f"\n[green]verified[/] and written to [bold]{output}[/]", highlight=False, soft_wrap=True)
+    console.print(facts_summary(release.facts), markup=False)
+    written = f"\n[green]verified[/] and written to [bold]{escape(str(output))}[/]"
+    console.print(written, highlight=False, soft_wrap=True)
     if link is not None:
-        console.print(f"private link table: {link} — never share it", highlight=False, soft_wrap=True)
+        console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -118,7 +121,7 @@ def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
     if as_json:
         _print_json(found)
     else:
-        Console().print(explanation_summary(found))
+        Console().print(explanation_summary(found), markup=False)
 
 
 @app.command()
@@ -131,7 +134,7 @@ def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
     if as_json:
         _print_json(found)
     else:
-        Console().print(lattice_summary(found))
+        Console().print(lattice_summary(found), markup=False)
 
 
 app.command()(compare)
@@ -160,7 +163,7 @@ def weights(
     if as_json:
         _print_json(found)
     else:
-        Console().print(association_summary(found))
+        Console().print(association_summary(found), markup=False)
 
 
 @app.command()
@@ -180,7 +183,7 @@ def verify(
     if as_json:
         _print_json(found)
     else:
-        Console().print(verification_summary(found))
+        Console().print(verification_summary(found), markup=False)
     if not found["kept"]:
         raise typer.Exit(1)
 
@@ -202,6 +205,7 @@ def demo(
         typer.Option(help="Columns to keep, those studied most first: 3 to 13 of a census, 3 to 36 of deaths."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
+    budget: BudgetOption = None,
     replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -210,7 +214,7 @@ def demo(
     from hedgerow.cli.patience import patience_of, stoppable
 
     wish = Wish(kind, records, attributes, seed)
-    with ProgressBar() as progress, stoppable(patience_of(None)) as patience:
+    with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         made = run_demo(output, wish, replace, progress, patience)
     if as_json:
         _print_json(made.facts)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from hedgerow.cli.progress import ProgressBar
 
@@ -63,9 +64,9 @@ def compare(
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, default=float))
         return
     console = Console()
-    console.print(comparison_summary(found.to_dict(), trees))
+    console.print(comparison_summary(found.to_dict(), trees), markup=False)
     if plot is not None:
-        console.print(f"\nplot written to [bold]{plot}[/]", highlight=False, soft_wrap=True)
+        console.print(f"\nplot written to [bold]{escape(str(plot))}[/]", highlight=False, soft_wrap=True)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.rule import Rule
 
 from hedgerow.engines.folder import check_free
@@ -71,8 +72,8 @@ class Demo:
         ]
         for command, summary in steps:
             console.print(Rule(style="dim"))
-            console.print(f"[bold]$ {command}\n", highlight=False, soft_wrap=True)
-            console.print(summary)
+            console.print(f"[bold]$ {escape(command)}\n", highlight=False, soft_wrap=True)
+            console.print(summary, markup=False)
             console.print()
         console.print(Rule(style="dim"))
         console.print("[bold]where to look\n")
@@ -82,7 +83,7 @@ class Demo:
             (release / "data.csv", "what others may use"),
             (release / "facts.json", "what is true of it"),
         ):
-            console.print(f"  {path!s:<36}  {what}", highlight=False, soft_wrap=True)
+            console.print(f"  {escape(str(path)):<36}  {what}", highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def simulate(
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        Console().print(show(found), highlight=False)
+        Console().print(show(found), highlight=False, markup=False)
 
 
 def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Any]:

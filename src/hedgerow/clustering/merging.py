@@ -42,7 +42,7 @@ class MergeSmall:
     aim
         ``utility`` (greatest research value), ``bottom-up`` (least NCP) or ``euclidean`` (least sum of ranges).
     suppress
-        Whether cells of columns without limits may be hidden where that is worth more.
+        Names of columns whose cells may be hidden where that is worth more.
     overlap
         Whether ranges of one column may partially overlap in different groups.
     """
@@ -50,7 +50,7 @@ class MergeSmall:
     requirement: Requirement
     values: tuple[ColumnValue, ...]
     aim: Aim = "utility"
-    suppress: bool = False
+    suppress: frozenset[str] = frozenset()
     overlap: bool = True
     threads: int = 1
 
@@ -73,18 +73,21 @@ class MergeSmall:
             failing = self.requirement.fails(clusters.seen(microdata), cluster_of, len(layout.codes)) & clusters.alive
             forced = failing & clusters.has_company(layout)
             if not forced.any():
-                return _recoding(microdata, layout, clusters, cluster_of, failing, self.suppress)
+                return _recoding(microdata, layout, clusters, cluster_of, failing, bool(self.suppress))
 
     def _asked(self, microdata: Microdata, clusters: _Clusters, prices: Prices) -> tuple[Any, ...]:
         columns = microdata.indexed_columns
-        may_hide = [self.suppress and not column.limited for column in columns]
+        may_hide = np.array([column.name in self.suppress for column in columns], bool)
+        apart = np.array([not self.overlap and isinstance(column, FreeColumn) for column in columns], bool)
         return (
             self.requirement.k,
             self.requirement.distinct_wanted(len(microdata.sensitive)),
             clusters.word_start,
-            np.array(may_hide, bool),
+            may_hide,
             prices.whole,
-            np.array([not self.overlap and isinstance(column, FreeColumn) for column in columns], bool),
+            apart,
+            bool(may_hide.any()),
+            bool(may_hide.any() or apart.any()),
         )
 
 
@@ -94,10 +97,12 @@ class _Clusters:
     def __init__(self, microdata: Microdata, layout: Layout, requirement: Requirement) -> None:
         self._layout = layout
         n, m = layout.codes.shape
-        words = [-(-column.values // WORD) for column in microdata.sensitive] if requirement.models else []
+        wanted = requirement.distinct_wanted(len(microdata.sensitive))
+        words = [
+            -(-column.values // WORD) if many > 1 else 0
+            for column, many in zip(microdata.sensitive, wanted.tolist(), strict=True)
+        ]
         self.word_start = np.concatenate([[0], np.cumsum(words)]).astype(np.int64)
-        if not requirement.models:
-            self.word_start = np.zeros(len(microdata.sensitive) + 1, np.int64)
         self.lo = layout.codes.astype(np.int64)
         self.hi = self.lo.copy()
         self.count = np.diff(layout.unit_start)
@@ -114,8 +119,8 @@ class _Clusters:
     def _bits(self, microdata: Microdata, words: int) -> npt.NDArray[np.uint64]:
         """One bit for every sensitive value that a profile has."""
         bits = np.zeros((len(self.count), words), np.uint64)
-        if words:
-            for position in range(len(microdata.sensitive)):
+        for position in range(len(microdata.sensitive)):
+            if self.word_start[position] < self.word_start[position + 1]:
                 codes = microdata.sensitive_of[self._layout.units, position]
                 known = codes >= 0
                 word = self.word_start[position] + codes[known] // WORD

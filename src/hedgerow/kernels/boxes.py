@@ -9,8 +9,7 @@ more than the best node known is ruled out.
 Costs are whole numbers by attribute and level, not falling with the level. Arrays travel in tuples:
 
 - ``boxes``: lo, up, heap (numbers of boxes), heap_cost, unused (numbers), totals (heap size, unused, boxes looked at);
-- ``conflicts``: levels, packed (the same, as bytes in words);
-- ``desk``: scratch space.
+- ``conflicts``: levels, packed (the same, four to a word).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 FAR = 1 << 62
 ASK, DONE, BREATH, FULL = 0, 1, 2, 3
-HIGH_BITS = np.uint64(0x8080808080808080)
+HIGH_BITS = np.uint64(0x8000800080008000)
 LOOKED_AT = 200  # conflicts among which the one to branch on is chosen
 
 
@@ -30,7 +29,7 @@ def _at_or_above(lo, packed, total, found):
     words = packed.shape[1]
     mine = np.zeros(words, np.uint64)
     for j in range(lo.size):
-        mine[j >> 3] |= np.uint64(lo[j]) << np.uint64(8 * (j & 7))
+        mine[j >> 2] |= np.uint64(lo[j]) << np.uint64(16 * (j & 3))
     hits = 0
     for q in range(total):
         above = True

@@ -19,7 +19,8 @@ Arrays travel in tuples, but for the inner loops, where passing many arrays cost
 - ``prices``: terms (one row per attribute: KIND … RULES), costs (tables, ends of intervals, rules);
 - ``state``: lo, hi, count, bits, alive, partner, head, tail, following, hidden — of every cluster;
 - ``tree``: order, leaf_of, links (LEFT … MOST of every node), reach (codes that every merge reaches);
-- ``asked``: k, wanted, word_start, may_hide, whole, overlap — what is asked of clusters and merges.
+- ``asked``: k, wanted, word_start, may_hide, whole, overlap — what is asked of clusters and merges — and whether any
+  column may hide, and whether any may hide or must not overlap.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def span_cost(j, lo, hi, terms, costs):
 
 @nb.njit(nogil=True)
 def plant(state, first_cluster, last_cluster, prices):
-    """Build the tree over the living clusters of a range.
+    """Build the tree over the living clusters of a range; returns it and its depth.
 
     Attributes of few values are split up first, and entirely: below, a difference in them is certain, and it is dear.
     """
@@ -102,6 +103,7 @@ def plant(state, first_cluster, last_cluster, prices):
     tree = (order, leaf_of, links, reach)
     links[0, FIRST] = 0
     links[0, LAST] = total
+    depth_of, deepest = np.zeros(room, np.int64), np.int64(0)
     nodes, stack = 1, [0]
     while len(stack) > 0:
         node = stack.pop()
@@ -136,12 +138,14 @@ def plant(state, first_cluster, last_cluster, prices):
         links[nodes, FIRST], links[nodes, LAST] = begin, begin + middle
         links[nodes + 1, FIRST], links[nodes + 1, LAST] = begin + middle, end
         links[nodes, PARENT] = links[nodes + 1, PARENT] = node
+        depth_of[nodes] = depth_of[nodes + 1] = depth_of[node] + 1
+        deepest = max(deepest, depth_of[nodes])
         stack.append(nodes)
         stack.append(nodes + 1)
         nodes += 2
     for node in range(nodes - 1, -1, -1):
         refresh(node, tree, state)
-    return tree
+    return tree, deepest
 
 
 @nb.njit(nogil=True)
@@ -304,7 +308,7 @@ def cheapest(small, tree, state, prices, asked, family, stack, bounds):
     order, links, reach = tree[0], tree[2], tree[3]
     lo, hi, alive = state[0], state[1], state[4]
     terms, costs = prices
-    hides, special = asked[3].any(), asked[3].any() or asked[5].any()
+    hides, special = asked[6], asked[7]
     best, chosen, hide = np.int64(FAR), np.int64(FAR), NONE
     stack[0], bounds[0], depth = 0, 0, 1
     while depth > 0:
@@ -392,6 +396,8 @@ def too_small(cluster, state, asked):
     if count[cluster] < k:
         return True
     for s in range(wanted.size):
+        if wanted[s] < 2:
+            continue
         different = 0
         for w in range(word_start[s], word_start[s + 1]):
             word = bits[cluster, w]
@@ -421,10 +427,10 @@ def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked,
         Records done so far, added to; a flag that ends the work early when set.
     """
     count, alive = state[2], state[4]
-    stack, bounds = np.empty(256, np.int64), np.empty(256, np.int64)
     for cell in range(first_cell, last_cell):
         first, last = cell_start[cell], cell_start[cell + 1]
-        tree = plant(state, first, last, prices)
+        tree, deepest = plant(state, first, last, prices)
+        stack, bounds = np.empty(deepest + 2, np.int64), np.empty(deepest + 2, np.int64)  # one more per level
         for small in range(first, last):
             if not alive[small]:
                 continue

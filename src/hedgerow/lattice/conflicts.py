@@ -30,7 +30,6 @@ FAR = 1 << 62
 ASK, DONE, BREATH, FULL = 0, 1, 2, 3  # as in kernels/boxes.py
 TURNS = 5_000
 BOXES, MOST_BOXES = 1 << 16, 1 << 23
-CONFLICTS_PER_NODE = 3
 FIRST_DIVE = 10
 SALTS = 5
 
@@ -76,23 +75,19 @@ class Best:
     ----------
     node
         The best node found, or None if none holds (if proven) or none was found.
-    cost
-        Its cost.
     least
         What any node that holds costs at least.
     proven
         Whether nothing better exists.
-    checked, conflicts, boxes
-        Nodes checked, conflicts found, boxes looked at.
+    checked, conflicts
+        Nodes checked, conflicts found.
     """
 
     node: Node | None
-    cost: int
     least: int
     proven: bool
     checked: int
     conflicts: tuple[Node, ...]
-    boxes: int
 
 
 def find_best(
@@ -182,7 +177,7 @@ class _Search:
             if self.best is not None:
                 self.climb(bottom, self.corner, bottom)
             proven = self.branch(bottom)
-            if self.best is not None and self.rises:  # of nodes that cost the same, a lower one
+            if self.best is not None and self.rises and proven:  # of nodes that cost the same, a lower one
                 self.best = self.lowered(self.best, bottom)
         except KeyboardInterrupt:
             if self.best is None:
@@ -218,7 +213,8 @@ class _Search:
                 frontier.free(box)
                 continue
             if surely <= self.budget:
-                frontier.split(box, node, upper, bound, self.cost)
+                if not frontier.split(box, node, upper, bound, self.cost):
+                    return False
                 continue
             view = self.checker.roll_up(bottom, node)
             asked += 1
@@ -236,8 +232,7 @@ class _Search:
         )
         spread = np.array([self.entropy[j][level] for j, level in enumerate(node)])
         turn = (np.arange(len(node)) * 0.6180339887498949 + 0.37 * len(self.frontier.conflicts)) % 1.0
-        orders = (step, -step / (spread + 1e-3), step * (0.2 + 0.8 * turn))
-        for order in orders[:CONFLICTS_PER_NODE]:
+        for order in (step, -step / (spread + 1e-3), step * (0.2 + 0.8 * turn)):
             self.frontier.learn(self.raised(view, node, np.argsort(order, kind="stable").tolist()))
 
     def _levels(self, node: Node) -> Any:
@@ -274,6 +269,8 @@ class _Search:
                 return
             choices = []
             for j, level in enumerate(node):
+                if self.patience.over(self.checked) and self.best is not None:
+                    return
                 for higher in range(level + 1, self.top[j] + 1):
                     raised = (*node[:j], higher, *node[j + 1 :])
                     cost = int(self.costs[j, higher] - self.costs[j, level])
@@ -299,6 +296,8 @@ class _Search:
                 for lower in range(self.corner[j], level)
             )
             for _, j, lower in savings:
+                if self.patience.over(self.checked):
+                    return node
                 new = (*node[:j], lower, *node[j + 1 :])
                 if self.lost(bottom, new)[0] <= self.budget:
                     node, moved = new, True
@@ -307,15 +306,7 @@ class _Search:
 
     def result(self, proven: bool) -> Best:
         """Put together what was found."""
-        return Best(
-            self.best,
-            self.best_cost if self.best is not None else 0,
-            self.least,
-            proven,
-            self.checked,
-            tuple(self.frontier.conflicts),
-            self.frontier.looked_at,
-        )
+        return Best(self.best, self.least, proven, self.checked, tuple(self.frontier.conflicts))
 
 
 class _Frontier:
@@ -323,20 +314,15 @@ class _Frontier:
 
     def __init__(self, columns: int) -> None:
         self._kernel = kernels.load("boxes")
-        self._lo = np.zeros((BOXES, columns), np.uint8)
-        self._up = np.zeros((BOXES, columns), np.uint8)
+        self._lo = np.zeros((BOXES, columns), np.uint16)
+        self._up = np.zeros((BOXES, columns), np.uint16)
         self._heap = np.zeros(BOXES, np.int64)
         self._heap_cost = np.zeros(BOXES, np.int64)
         self._unused = np.arange(BOXES - 1, -1, -1, dtype=np.int64)
         self._totals = np.array([0, BOXES, 0], np.int64)
         self._levels = np.zeros((1 << 10, columns), np.int64)
-        self._packed = np.zeros((1 << 10, -(-columns // 8)), np.uint64)
+        self._packed = np.zeros((1 << 10, -(-columns // 4)), np.uint64)
         self.conflicts: dict[Node, None] = {}
-
-    @property
-    def looked_at(self) -> int:
-        """Number of boxes looked at."""
-        return int(self._totals[2])
 
     @property
     def _boxes(self) -> tuple[npt.NDArray[Any], ...]:
@@ -373,17 +359,19 @@ class _Frontier:
         self._unused[self._totals[1]] = box
         self._totals[1] += 1
 
-    def split(self, box: int, lo: Node, up: Node, bound: int, cost: Callable[[Node], int]) -> None:
-        """Replace a box by boxes that hold all its nodes but the lowest."""
+    def split(self, box: int, lo: Node, up: Node, bound: int, cost: Callable[[Node], int]) -> bool:
+        """Replace a box by boxes that hold all its nodes but the lowest; tells whether there was room for them."""
+        if self._totals[1] < len(lo) and not self.grow():
+            self.push(bound, box)
+            return False
         self.free(box)
         upper = list(up)
         for j, level in enumerate(lo):
             if level < up[j]:
-                if not self._totals[1]:
-                    self.grow()
                 raised = (*lo[:j], level + 1, *lo[j + 1 :])
                 self.add(raised, tuple(upper), max(bound, cost(raised)))
                 upper[j] = level
+        return True
 
     def learn(self, conflict: Node) -> None:
         """Note a conflict."""
@@ -396,7 +384,7 @@ class _Frontier:
         self.conflicts[conflict] = None
         self._levels[number] = conflict
         for j, level in enumerate(conflict):
-            self._packed[number, j >> 3] |= np.uint64(level << 8 * (j & 7))
+            self._packed[number, j >> 2] |= np.uint64(level << 16 * (j & 3))
 
     def grow(self) -> bool:
         """Make room for twice as many boxes, within reason."""

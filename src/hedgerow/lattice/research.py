@@ -28,7 +28,7 @@ from hedgerow.measures.research_value import ColumnValue
 from hedgerow.privacy import Requirement
 
 SearchName = Literal["exact", "global", "local", "hybrid", "divided"]
-MOST_STRINGS = 5_000_000
+MOST_STRINGS = 1_000_000
 MOST_SUCCESSES = 20
 SCALE = 1 << 40
 Tell = Callable[[int], None]
@@ -60,7 +60,8 @@ class Research:
     Attributes
     ----------
     best
-        String of greatest value, then fewest attributes at their root, then lowest levels; None if none was found.
+        A string of greatest value among those tested; None if none was found. Of equal ones, global, local and hybrid
+        return the one with fewest attributes at their root, then lowest levels; the others any, always the same.
     successes
         The best of the strings that were tested and pass.
     succeeded
@@ -319,7 +320,7 @@ class _Strings:
         if size > MOST_STRINGS:
             raise _too_many(size)
         grid = np.meshgrid(*(np.array(passing) for passing in levels), indexing="ij")
-        strings = np.stack([part.ravel() for part in grid], axis=1)
+        strings = np.stack([part.ravel() for part in grid], axis=1).astype(np.int16)
         exact = _common([[looking.by_level[j][level] for level in passing] for j, passing in enumerate(levels)])
         totals: Any = np.zeros((), object)
         for worth in exact:
@@ -328,7 +329,7 @@ class _Strings:
         rank = np.unique(totals, return_inverse=True)[1].reshape(-1)
         # ascending by value; of equal ones the more specific comes later
         order = np.lexsort((*(-strings[:, ::-1]).T, rank))
-        self.levels: npt.NDArray[np.int64] = strings[order]
+        self.levels: npt.NDArray[np.int16] = strings[order]
         self.values = rank[order]
         self.open = np.ones(len(order), bool)
         self.rises = looking.rises
@@ -340,16 +341,18 @@ class _Strings:
 
     def learn(self, node: Node, passes: bool) -> None:
         """Drop what a test decides about other strings."""
-        here = np.array(node)
+        here = np.array(node, np.int16)
         same = np.flatnonzero((self.levels == here).all(axis=1))
-        if not len(same):
-            return
-        if passes:
-            self.open &= self.values >= self.values[same[0]]
-            self.open &= ~(self.levels >= here).all(axis=1)
-        elif self.rises:
-            self.open &= ~(self.levels <= here).all(axis=1)
-        self.open[same[0]] = False
+        if len(same):
+            if passes:
+                self.open &= self.values >= self.values[same[0]]
+                self.open &= ~(self.levels >= here).all(axis=1)
+            elif self.rises:
+                self.open &= ~(self.levels <= here).all(axis=1)
+            self.open[same[0]] = False
+        if 2 * int(self.open.sum()) < len(self.open):  # forget what is decided
+            self.levels, self.values = self.levels[self.open], self.values[self.open]
+            self.open = np.ones(len(self.values), bool)
 
 
 def _common(values: list[list[Fraction]]) -> list[list[int]]:

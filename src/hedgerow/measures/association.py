@@ -123,8 +123,9 @@ def correlation_ratio(numbers: Floats, codes: npt.NDArray[np.int64], counts: npt
     """Share of the spread of numbers that the codes explain, as its square root η; NaN is left out."""
     known = ~np.isnan(numbers)
     numbers, codes, counts = numbers[known], codes[known], counts[known]
-    if not len(numbers):
+    if not len(numbers) or numbers.min() == numbers.max():
         return 0.0
+    numbers = numbers - numbers.min()
     mean = np.average(numbers, weights=counts)
     whole = float((counts * (numbers - mean) ** 2).sum())
     if whole <= 0:
@@ -139,7 +140,7 @@ def rank_correlation(one: Floats, other: Floats, counts: npt.NDArray[np.int64]) 
     """|Spearman| of two columns of numbers, equal ones sharing their mean rank; NaN is left out."""
     known = ~(np.isnan(one) | np.isnan(other))
     counts = counts[known]
-    if not len(counts):
+    if not len(counts) or one[known].min() == one[known].max() or other[known].min() == other[known].max():
         return 0.0
     one, other = _ranks(one[known], counts), _ranks(other[known], counts)
     one, other = one - np.average(one, weights=counts), other - np.average(other, weights=counts)

@@ -23,11 +23,12 @@ from hedgerow.errors import PlanError, Problem
 from hedgerow.hierarchy.numbers import Number, parse_half_open, parse_number
 from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
-from hedgerow.microdata.columns import Shown
+from hedgerow.microdata.columns import Shown, spellings
 from hedgerow.plan import Plan, Rule
 from hedgerow.recoding import IntArray, Recoding
 
 BoolArray = npt.NDArray[np.bool_]
+WIDEST = 1 << 56
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class ColumnValue:
             for code in range(first, last + 1)
             if (number := self._numbers[code]) is not None and (not present_only or self.records[code])
         ]
-        return _steps(min(numbers), max(numbers), self._step) + 1 if numbers else 1
+        return min(_steps(min(numbers), max(numbers), self._step) + 1, WIDEST) if numbers else 1
 
     @cached_property
     def _ends_by_node(self) -> list[tuple[Number, Number] | None]:
@@ -151,7 +152,7 @@ class ColumnValue:
         assert isinstance(self.column, TreeColumn)
         tree, ends = self.column.hierarchy, self._ends_by_node[node]
         if ends is not None:
-            return max(_steps(*ends, self._step), 1)
+            return min(max(_steps(*ends, self._step), 1), WIDEST)
         by_rule = node == 0 and any(self._ends_by_node)
         return self._span_of_leaves(int(tree.first_leaf[node]), int(tree.last_leaf[node]), present_only=by_rule)
 
@@ -162,8 +163,9 @@ class ColumnValue:
         low, high = _numbers_of(rule)
         broken = np.zeros(len(tree.names), bool)
         for node, ends in enumerate(self._ends_by_node):
-            if ends is not None:
-                broken[node] = ends[0] <= low and high < ends[1]
+            if ends is not None:  # a name such as 60-64 shows both of its ends, [60, 65) does not
+                last = high < ends[1] if tree.names[node].startswith("[") else high <= ends[1] - 1
+                broken[node] = ends[0] <= low and last
             elif tree.heights[node]:
                 leaves = self._numbers[tree.first_leaf[node] : tree.last_leaf[node] + 1]
                 numbers = [number for number in leaves if number is not None]
@@ -348,14 +350,20 @@ def half_open(column: FreeColumn) -> bool:
 def _mixes(tree: Hierarchy, column: TreeColumn, rule: Rule) -> BoolArray:
     """Tell which nodes hold a value of both sides of a rule."""
     holds = []
+    runs = []
     for name in rule.keep_apart:
-        if name not in tree:
+        node_names = [name] if name in tree else sorted(spelled for spelled in spellings(name) if spelled in tree)
+        if not node_names:
             message = f"Rule {rule.title!r}: no record of column {column.name!r} lies at or under {name!r}."
             hint = "check the spelling: names are as the data and the hierarchy write them"
             raise PlanError(Problem("unknown-node", message, hint=hint))
-        node = tree.node(name)
-        first, last = tree.first_leaf[node], tree.last_leaf[node]
+        node = tree.node(node_names[0])
+        first, last = int(tree.first_leaf[node]), int(tree.last_leaf[node])
+        runs.append(range(first, last + 1))
         holds.append((tree.first_leaf <= last) & (tree.last_leaf >= first))
+    if set(runs[0]) & set(runs[1]):
+        message = f"Rule {rule.title!r}: one of the two holds the other, so no release can keep them apart."
+        raise PlanError(Problem("conflict", message, hint="name two nodes side by side"))
     mixed: BoolArray = holds[0] & holds[1] & (tree.heights > 0)
     return mixed
 

@@ -69,11 +69,6 @@ class TreeColumn:
         return len(self.hierarchy.leaf_nodes)
 
     @property
-    def limited(self) -> bool:
-        """Whether the owner set a limit."""
-        return bool(self.marked)
-
-    @property
     def missing(self) -> int:
         """Code of a missing value; −1 if none is missing."""
         return self.hierarchy.code_of.get(MISSING, -1)
@@ -96,6 +91,13 @@ class TreeColumn:
     def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
         """Numbers that order published values and are equal where these are."""
         return (self.hierarchy.node_of_label[shown.node],)
+
+    def is_missing(self, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell which groups are published as a missing value."""
+        if self.missing < 0:
+            return np.zeros(len(shown.node), bool)
+        gone: npt.NDArray[np.bool_] = shown.node == self.hierarchy.leaf_nodes[self.missing]
+        return gone
 
     def covers(self, code: int, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell which published values a code may be behind."""
@@ -132,11 +134,6 @@ class FreeColumn:
     def missing_code(self) -> int:
         """Code of a missing value, if there is one."""
         return len(self.intervals.scaled)
-
-    @property
-    def limited(self) -> bool:
-        """Whether the owner set a limit."""
-        return bool(self.cuts) or self.width is not None
 
     @property
     def missing(self) -> int:
@@ -183,6 +180,11 @@ class FreeColumn:
         """Numbers that order published values and are equal where these are: the ends, missing last."""
         missing = (shown.hi == self.missing_code).astype(np.int64)
         return missing, self.low_ends()[shown.lo], self.high_ends()[shown.hi]
+
+    def is_missing(self, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell which groups are published as a missing value."""
+        gone: npt.NDArray[np.bool_] = (shown.hi == self.missing_code) & self.has_missing
+        return gone
 
     def covers(self, code: int, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell which published values a code may be behind."""
@@ -299,11 +301,11 @@ def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy) -> tuple[int,
         if absent:
             message = f"Column {name!r}: limit {absent[0]!r} is not a value that occurs in it."
             raise PlanError(Problem("unknown-limit", message, hint="check the spelling, or use limit: {level: 0}"))
-    names = (name for node in limit.nodes or () for name in _spellings(node))
+    names = (name for node in limit.nodes or () for name in spellings(node))
     return limits.nodes_by_name(hierarchy, [name for name in names if name in hierarchy])
 
 
-def _spellings(node: str) -> set[str]:
+def spellings(node: str) -> set[str]:
     """Return the names that a node may have: numbers and intervals are written in more than one way."""
     names = {node}
     number, ends = parse_number(node), parse_half_open(node)

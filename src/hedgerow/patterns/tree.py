@@ -51,7 +51,9 @@ class Split:
     gain: float
 
     def condition(self, yes: bool) -> Condition:
-        """Return what holds on one side."""
+        """Return what holds on one side; where no range spans the cut, in plain words."""
+        if self.end is not None and not self.overlap:
+            return Condition(self.column, None, self.threshold, self.labels, yes == (self.end == "from"))
         return Condition(self.column, self.end, self.threshold, self.labels, yes)
 
 

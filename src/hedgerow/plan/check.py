@@ -102,6 +102,8 @@ def _known_keys(part: Any, names: Iterable[str]) -> Any:
 
 def _problem(details: ErrorDetails, places: Places) -> Problem:
     loc = tuple(part for part in details["loc"])
+    if loc == ("weights",) and "column" in details.get("ctx", {}):
+        loc = ("weights", details["ctx"]["column"])
     place = places.of(_in_file(loc, places))
     kind, seen = details["type"], details["input"]
     name = _dotted(loc)
@@ -142,7 +144,7 @@ def _unknown_key(loc: tuple[Any, ...], place: str) -> Problem:
         message = f"{_dotted(loc)!r} is not available in this version of Hedgerow, so it cannot be promised."
         return Problem("not-yet", message, place, "remove it, or use a newer version")
     where = f" in {_dotted(around)!r}" if around else ""
-    known = [field for field in _model_at(around).model_fields if field != "nodes"]
+    known = [field.alias or name for name, field in _model_at(around).model_fields.items() if name != "nodes"]
     if _model_at(around) is Attribute:
         known.append("limits")
     return Problem("unknown-key", f"Unknown key {key!r}{where}.", place, did_you_mean(key, known))
@@ -251,11 +253,15 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
     if attribute.numeric is False and attribute.free:
         message = f"Column {name!r}: free intervals are numbers."
         report("conflict", message, "leave 'numeric' out, or give it a hierarchy", "numeric")
-    if attribute.numeric and not attribute.free:
-        leaves = () if tree is None else tree.leaves
-        if spec is None or spec.kind in ("prefix", "dates") or any(parse_number(leaf) is None for leaf in leaves):
-            message = f"Column {name!r}: 'numeric' wants a hierarchy of numbers."
-            report("conflict", message, "use bands, cuts or free intervals, or leave it out", "numeric")
+    leaves = () if tree is None else tree.leaves
+    of_numbers = spec is not None and spec.kind not in ("prefix", "dates")
+    of_numbers = of_numbers and all(parse_number(leaf) is not None for leaf in leaves)
+    if attribute.numeric and not attribute.free and not of_numbers and attribute.role == "quasi-identifier":
+        message = f"Column {name!r}: 'numeric' wants a hierarchy of numbers."
+        report("conflict", message, "use bands, cuts or free intervals, or leave it out", "numeric")
+    if attribute.free and spec is not None and not of_numbers:
+        message = f"Column {name!r} has free intervals, so its hierarchy must be one of numbers."
+        report("conflict", message, "keep one of the two", "intervals")
     if not problems:
         if attribute.limit is not None:
             _check_limit(name, attribute, tree, attempt, report)

@@ -77,6 +77,9 @@ Tree = Annotated[dict[str, Any], BeforeValidator(_tree), WithJsonSchema({"type":
 
 def _weights(value: Any) -> Any:
     if isinstance(value, Mapping):
+        for name, weight in value.items():
+            if isinstance(weight, bool) or parse_number(str(weight)) is None:
+                raise PydanticCustomError("weights", "must have a number for {name}", {"name": repr(str(name)), "column": name})
         return {_label(name): _number(weight) for name, weight in value.items()}
     if value in (None, "association"):
         return value

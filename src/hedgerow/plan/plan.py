@@ -97,9 +97,12 @@ class Plan(PlanModel):
         """
         attributes = dict(self.attributes)
         for name in self.quasi_identifiers:
-            attribute, unused = attributes[name], "intervals" if self.method.name == "lattice" else "hierarchy"
+            attribute = attributes[name]
             if attribute.free and attribute.hierarchy is not None:
-                attributes[name] = attribute = attribute.model_copy(update={unused: None})
+                unused: dict[str, Any] = {"hierarchy": None}
+                if self.method.name == "lattice":  # the numbers stay numbers
+                    unused = {"intervals": None, "snap": None, "numeric": attribute.hierarchy.kind == "tree" or None}
+                attributes[name] = attribute = attribute.model_copy(update=unused)
             if isinstance(self.weights, Mapping) and name in self.weights:
                 attributes[name] = attribute.model_copy(update={"weight": self.weights[name]})
         weights = None if isinstance(self.weights, Mapping) else self.weights

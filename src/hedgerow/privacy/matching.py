@@ -18,22 +18,27 @@ def matching_records(microdata: Microdata, recoding: Recoding) -> IntArray:
     labels, missing = _shown(microdata, recoding)
     masks, mask_of = np.unique(missing, axis=0, return_inverse=True)
     mask_of = mask_of.reshape(-1)
+    members = [np.flatnonzero(mask_of == mask) for mask in range(len(masks))]
+    pairs: dict[bytes, list[tuple[int, int]]] = {}
+    for one in range(len(masks)):
+        for other in range(len(masks)):
+            pairs.setdefault((masks[one] | masks[other]).tobytes(), []).append((one, other))
     sizes = recoding.sizes
     total = np.zeros(recoding.groups, np.int64)
-    for one in range(len(masks)):
-        mine = np.flatnonzero(mask_of == one)
-        for other in range(len(masks)):
-            theirs = np.flatnonzero(mask_of == other)
-            both = np.flatnonzero(~(masks[one] | masks[other]))
-            total[mine] += _agreeing(labels[:, both], mine, theirs, sizes)
+    for hidden, together in pairs.items():  # groups are numbered once for all pairs that compare the same columns
+        key, keys = _numbered(labels[:, ~np.frombuffer(hidden, bool)])
+        for one, other in together:
+            records = np.bincount(key[members[other]], weights=sizes[members[other]], minlength=keys)
+            total[members[one]] += records[key[members[one]]].astype(np.int64)
     return total
 
 
-def least_rows_for_a_known_person(microdata: Microdata, recoding: Recoding) -> int | None:
+def least_rows_for_a_known_person(microdata: Microdata, recoding: Recoding, least: int) -> int | None:
     """Least number of released rows that fit the true values of a released person; None if too much to count.
 
     Rows that cannot be told from one another may still differ for somebody who knows the person: where the person's own
-    cell is hidden, the other rows of the group show a range that need not hold the person's value.
+    cell is hidden, the other rows of the group show a range that need not hold the person's value. ``least`` is the
+    least number of rows that cannot be told from one another.
     """
     rows = np.unique(
         np.stack([microdata.profile_of_unit[recoding.group_of >= 0], recoding.group_of[recoding.group_of >= 0]]), axis=1
@@ -44,14 +49,14 @@ def least_rows_for_a_known_person(microdata: Microdata, recoding: Recoding) -> i
     profiles = np.unique(rows[0][hides[rows[1]]])  # whoever shows everything fits at least the rows of a whole cluster
     if len(profiles) * recoding.groups > MOST_PAIRS:
         return None
-    least = int(matching_records(microdata, recoding).min(initial=recoding.released))
     sizes = recoding.sizes
     for profile in profiles.tolist():
         fits = np.ones(recoding.groups, bool)
         for position, column in enumerate(microdata.columns):
             code = int(microdata.codes(position)[profile])
             if code != column.missing:
-                fits &= ~recoding.shows(position) | column.covers(code, recoding.shown(position))
+                shown = recoding.shown(position)
+                fits &= ~recoding.shows(position) | column.is_missing(shown) | column.covers(code, shown)
         least = min(least, int(sizes[fits].sum()))
     return least
 
@@ -66,16 +71,14 @@ def _shown(microdata: Microdata, recoding: Recoding) -> tuple[IntArray, npt.NDAr
     return np.array(columns, np.int64).T, np.array(missing, bool).T
 
 
-def _agreeing(labels: IntArray, mine: IntArray, theirs: IntArray, sizes: IntArray) -> IntArray:
-    """Sum, for every group of mine, the records of theirs with the same labels."""
+def _numbered(labels: IntArray) -> tuple[IntArray, int]:
+    """Number the rows of labels, equal rows alike; returns the numbers and how many there are."""
     if not labels.shape[1]:
-        return np.full(len(mine), int(sizes[theirs].sum()), np.int64)
-    both = np.concatenate([mine, theirs])
-    parts = [labels[both, column] for column in range(labels.shape[1])]
+        return np.zeros(len(labels), np.int64), 1
+    parts = [labels[:, column] for column in range(labels.shape[1])]
     words = pack(parts, [int(part.max(initial=0)) + 1 for part in parts])
     order = order_by(words)
     starts = starts_of_runs([word[order] for word in words])
-    key = np.empty(len(both), np.int64)
+    key = np.empty(len(order), np.int64)
     key[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    records = np.bincount(key[len(mine) :], weights=sizes[theirs], minlength=len(starts))
-    return records[key[: len(mine)]].astype(np.int64)
+    return key, len(starts)

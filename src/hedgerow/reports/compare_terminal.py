@@ -11,6 +11,8 @@ from rich.text import Text
 
 from hedgerow.reports.tree_terminal import tree_view, trees_side_by_side
 
+PURE = 0.9
+
 
 def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> RenderableType:
     """Show methods side by side, k by k; with a target, what its tree finds and whether it is the original's."""
@@ -38,13 +40,22 @@ def _measures(runs: Sequence[Mapping[str, Any]], k: int) -> Iterator[RenderableT
     yield _table(
         f"k = {k}: what is lost",
         ("groups", "withheld", *(("cells hidden",) if hides else ()), "research value", "mean of groups", "NTIL"),
-        ((run["method"], _losses(run, hides)) for run in runs),
+        ((_name(run), _losses(run, hides)) for run in runs),
     )
     yield Text()
     yield _table(
         f"k = {k}: what is kept, and what is risked",
         ("query error", "distribution", "rules kept", "average risk", "highest risk"),
-        ((run["method"], _kept(run)) for run in runs),
+        ((_name(run), _kept(run)) for run in runs),
+    )
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    search = run.get("search")
+    return (
+        run["method"]
+        if search is None or search["proven"] or search["name"] == "local"
+        else f"{run['method']} (unproven)"
     )
 
 
@@ -87,8 +98,9 @@ def _kept(run: Mapping[str, Any]) -> list[str] | None:
 
 
 def _buckets(original: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], k: int) -> Table:
-    """Show, class by class, the purest leaf of every tree: how many people, which conditions, how pure."""
-    table = Table(title=f"where {original['target']} can be told, k = {k}", title_justify="left", box=None)
+    """Show, class by class, the largest pure leaf of every tree: how many people, which conditions, how pure."""
+    title = Text(f"where {original['target']} can be told, k = {k}", style="bold")
+    table = Table(title=title, title_justify="left", box=None)
     table.add_column("method", no_wrap=True)
     table.add_column("records told", justify="right")
     table.add_column("first splits", overflow="fold")
@@ -123,5 +135,6 @@ def _purest(tree: Mapping[str, Any], wanted: str) -> str:
     leaves = [leaf for leaf in tree["leaves"] if leaf["majority"] == wanted and leaf["conditions"]]
     if not leaves:
         return "–"
-    best = max(leaves, key=lambda leaf: (leaf["purity"], leaf["size"]))
+    pure = [leaf for leaf in leaves if leaf["purity"] >= PURE]
+    best = max(pure, key=lambda leaf: leaf["size"]) if pure else max(leaves, key=lambda leaf: leaf["purity"])
     return f"{best['size']:,} · {', '.join(best['conditions'])} · {best['purity']:.1%}"

@@ -77,7 +77,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         facts["missing"] = plan.missing
     if plan.method.suppress:
         facts["suppressed_cells"] = recoding.cells_hidden(microdata)
-        facts["least_rows_for_a_known_person"] = least_rows_for_a_known_person(microdata, recoding)
+        facts["least_rows_for_a_known_person"] = least_rows_for_a_known_person(microdata, recoding, smallest)
     if microdata.person_of is not None:
         in_group = recoding.group_of >= 0
         pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)
