@@ -42,8 +42,8 @@ demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where
 test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests
 	$(call step,Doctests: pytest --doctest-modules src/hedgerow)
 	@$(BIN)/python -m pytest --doctest-modules src/hedgerow
-	$(call step,Tests: pytest)
-	@$(BIN)/python -m pytest
+	$(call step,Tests: pytest on two processes)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 ##@ While working
 

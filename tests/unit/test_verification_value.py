@@ -175,7 +175,6 @@ BREAKING: dict[str, tuple[dict[str, Any], list[Any], list[str], list[str]]] = {
     "cuts": ({"hierarchy": {"cuts": [[0, 18, 65, 120]]}}, [17, 18], ["*", "0-64"], ["0-17", "18-64", "17"]),
     "free": ({"intervals": "free"}, [64, 65], ["64-65", "3-80", "[63.5, 65]"], ["65-80", "3-64", "64", "[64.5, 66]", "*"]),
     "snapped": ({"intervals": "free", "snap": "0.5"}, [1, 2], ["[1, 2.5)", "[0, 3)"], ["[1, 2)", "[1.5, 3)"]),
-    "free, as labels": ({"intervals": "free", "numeric": False}, [65, 64], ["64-65", "3-80"], ["65-80", "3-64", "64"]),
     "numeric tree": (
         {"hierarchy": {"tree": NUMBERS}, "numeric": True}, [12, 21], ["{}"], ["0", "1", "2", "12", "20", "n"],
     ),

@@ -252,7 +252,7 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
             attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
     if attribute.numeric is False and attribute.free:
         message = f"Column {name!r}: free intervals are numbers."
-        report("conflict", message, "leave 'numeric' out, or give it a hierarchy", "numeric")
+        report("conflict", message, "leave 'numeric' out, or use a hierarchy instead of the intervals", "numeric")
     leaves = () if tree is None else tree.leaves
     of_numbers = spec is not None and spec.kind not in ("prefix", "dates")
     of_numbers = of_numbers and all(parse_number(leaf) is not None for leaf in leaves)

@@ -39,7 +39,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         lines.add_row("suppressed", Text(text, style="yellow") if cells else text)
         least = facts["least_rows_for_a_known_person"]
         if least is not None and least < facts["k"]:
-            text = f"but only {least:,} rows fit what somebody may know of a person, fewer than k = {facts['k']}"
+            rows = "1 row fits" if least == 1 else f"{least:,} rows fit"
+            text = f"but only {rows} what somebody may know of a person, fewer than k = {facts['k']}"
             lines.add_row("", Text(text, style="yellow"))
     if facts["limits"] == "ignored":
         lines.add_row(

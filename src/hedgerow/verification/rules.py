@@ -63,20 +63,6 @@ class BetweenNumbers(Distinction):
 
 
 @dataclass(frozen=True)
-class BetweenRanges(Distinction):
-    """Two numbers as labels of a column of free intervals, in either order."""
-
-    one: str
-    other: str
-
-    def mixed_in(self, label: str) -> bool:
-        """Tell whether a published range holds both numbers."""
-        span = read_span(label)
-        numbers = [read_number(name) for name in (self.one, self.other)]
-        return span is not None and all(number is not None and span.holds(number) for number in numbers)
-
-
-@dataclass(frozen=True)
 class BetweenNodes(Distinction):
     """Two leaves or nodes of a hierarchy that no node should mix."""
 
@@ -136,7 +122,7 @@ def distinction_of(attribute: Attribute, rule: Rule, longest: int) -> Distinctio
     one, other = rule.keep_apart
     ladder = ladder_of(attribute.hierarchy, None, (), longest)
     if not attribute.in_numbers:
-        return BetweenRanges(one, other) if attribute.free else BetweenNodes(ladder, one, other)
+        return BetweenNodes(ladder, one, other)
     low, high = read_number(one), read_number(other)
     assert low is not None  # the plan was checked
     assert high is not None
