@@ -119,7 +119,6 @@ def test_models_by_hand(model: Model, counts: dict[int, int], expected: bool) ->
         (Alpha(0.1), True),
         (Closeness(0.0), True),
     ],
-    ids=str,
 )
 def test_a_group_without_values(model: Model, expected: bool) -> None:
     assert holds(model, {}) is expected
@@ -137,7 +136,7 @@ def test_lacks_by_hand() -> None:
     assert Closeness(0.5).lack({3: 1}, VALUES, {0: 1, 1: 1, 2: 1, 3: 1}) == 250_000_001
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", MODELS)
 def test_survives_growth_and_counterexamples_where_it_does_not(model: Model) -> None:
     broken = [
         (counts, code)

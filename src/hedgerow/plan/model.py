@@ -79,7 +79,8 @@ def _weights(value: Any) -> Any:
     if isinstance(value, Mapping):
         for name, weight in value.items():
             if isinstance(weight, bool) or parse_number(str(weight)) is None:
-                raise PydanticCustomError("weights", "must have a number for {name}", {"name": repr(str(name)), "column": name})
+                where = {"name": repr(str(name)), "column": name}
+                raise PydanticCustomError("weights", "must have a number for {name}", where)
         return {_label(name): _number(weight) for name, weight in value.items()}
     if value in (None, "association"):
         return value
