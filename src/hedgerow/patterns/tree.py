@@ -232,13 +232,13 @@ def grow(
     age ≥ 40 40 yes 1.0
     age < 40 60 no 1.0
 
-    The same people as a release may show them; nobody knows on which side of 40 those of 30–40 are.
+    The same people as a release may show them; nobody knows on which side of 40 those of 30–40 are, so 40 is no cut.
 
     >>> ranges = OrderedFeature("age", np.array([20, 30, 30, 50]), np.array([20, 40, 40, 50]))
     >>> for leaf in grow([ranges], pays).leaves():
     ...     print(leaf.text, leaf.size, leaf.majority, leaf.purity)
-    age surely ≥ 30 70 yes 0.571...
-    age maybe < 30 30 no 1.0
+    age ≥ 30 70 yes 0.571...
+    age < 30 30 no 1.0
     """
     if depth < 0:
         message = f"The 'depth' parameter must be at least 0. Got {depth} instead."
