@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.microdata import FreeColumn, Microdata
-from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.ordering import number_rows, starts_of_runs
 from hedgerow.privacy import Requirement
 from hedgerow.privacy.requirement import people_by_group
 
@@ -63,12 +63,7 @@ def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bo
     for position, column in enumerate(microdata.columns):
         by_code = column.free_keys if ignore_limits else column.limit_keys
         keys.append(by_code[microdata.codes(position)])
-    words = pack(keys, [int(key.max(initial=0)) + 1 for key in keys])
-    order = order_by(words)
-    starts = starts_of_runs([word[order] for word in words])
-    cell_of_profile = np.empty(len(order), np.int64)
-    cell_of_profile[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    cell_of = cell_of_profile[microdata.profile_of_unit]
+    cell_of = number_rows(keys)[0][microdata.profile_of_unit]
     widths = [] if ignore_limits else [column for column in microdata.columns if _has_width(column)]
     uncovered = np.zeros(len(cell_of), bool)
     for column in widths:

@@ -44,9 +44,9 @@ def cost_tables(microdata: Microdata) -> Costs:
         if isinstance(column, FreeColumn):
             kind, part = FREE, _free(column, weight)
         elif column.domain_size <= LARGEST_TABLE:
-            kind, part = TABLE, _table(column, weight)
+            kind, part = TABLE, pair_table(_step_costs(column, weight)).ravel()
         else:
-            kind, part = STEPS, _steps(column, weight)
+            kind, part = STEPS, sparse_table(_step_costs(column, weight))
         kinds.append(kind)
         widths.append(column.domain_size)
         parts.append(part)
@@ -65,19 +65,19 @@ def _step_costs(column: TreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
     return np.array(by_height, np.int32)[column.hierarchy.step_heights]
 
 
-def _table(column: TreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
-    steps = _step_costs(column, weight)
-    size = column.domain_size
-    table = np.zeros((size, size), np.int32)
+def pair_table(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Lay out, for every two codes, the greatest of the steps between them."""
+    size = len(steps) + 1
+    table = np.zeros((size, size), steps.dtype)
     for lo in range(size - 1):
         table[lo, lo + 1 :] = np.maximum.accumulate(steps[lo:])
-    return np.maximum(table, table.T).ravel()
+    return np.maximum(table, table.T)
 
 
-def _steps(column: TreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
-    """Sparse table: row r holds, at position i, the greatest of the 2^r steps from i on."""
-    size = column.domain_size
-    rows = [np.append(_step_costs(column, weight), np.int32(0))]
+def sparse_table(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Lay out rows of which row r holds, at position i, the greatest of the 2^r steps from i on."""
+    size = len(steps) + 1
+    rows = [np.append(steps, steps.dtype.type(0))]
     span = 1
     while 2 * span < size:
         above = rows[-1].copy()

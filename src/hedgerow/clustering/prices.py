@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.clustering.costs import pair_table, sparse_table
 from hedgerow.hierarchy.tree import IntArray
 from hedgerow.measures.research_value import ColumnValue, half_open
 from hedgerow.microdata import FreeColumn, TreeColumn
@@ -53,21 +54,27 @@ class _Terms:
     down: int
     importances: tuple[int, ...]
 
-    def cost(self, span: int, broken: npt.NDArray[np.bool_]) -> int:
-        kept = self.rules - sum(worth for worth, gone in zip(self.importances, broken, strict=True) if gone)
-        if self.form == PRODUCT:
-            return self.weight - (self.weight * kept // self.rules) // span
-        by_rules = (self.weight * (self.down - self.up) // self.down) * kept // self.rules
-        return self.weight - self.weight * self.up // (self.down * span) - by_rules
+    def costs(self, spans: IntArray, broken: npt.NDArray[np.bool_]) -> IntArray:
+        """Costs of values of these spans; ``broken`` says rule by rule (first axis) which of them break it."""
+        kept = np.full(spans.shape, self.rules)
+        for importance, gone in zip(self.importances, broken, strict=True):
+            kept = kept - importance * gone
+        costs: IntArray = self.weight - (self.weight * kept // self.rules) // spans
+        if self.form == BLEND:
+            by_rules = (self.weight * (self.down - self.up) // self.down) * kept // self.rules
+            costs = self.weight - (self.weight * self.up // self.down) // spans - by_rules
+        return costs
 
 
 def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
     """Lay out what boxes of the columns cost."""
     rows: list[list[int]] = []
     parts: list[IntArray] = []
+    whole: list[int] = []
     at = 0
     for value in values:
         terms, column = _terms(value), value.column
+        whole.append(terms.weight)
         numbers, single = [0] * 8, 0
         rules = np.zeros(0, np.int64)
         small = column.domain_size <= LARGEST_TABLE
@@ -78,14 +85,16 @@ def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
             rules = np.stack([*value.rule_codes, np.array(terms.importances, np.int64)], axis=1).ravel()
         else:
             by_node = _by_node(value, terms, aim)
-            kind, part = (TABLE, _table(column, by_node)) if small else (STEPS, _steps(column, by_node))
+            kind, part = (
+                (TABLE, _table(column, by_node)) if small else (STEPS, sparse_table(_step_costs(column, by_node)))
+            )
             single = int(by_node[column.hierarchy.leaf_nodes[0]]) if column.domain_size else 0
         after = at + len(part)
         rows.append([kind, at, column.domain_size, single, *numbers, after, after + len(rules)])
         parts += [part, rules]
         at = after + len(rules)
     arrays = (np.array(rows, np.int64), np.concatenate(parts).astype(np.int64))
-    return Prices(arrays, np.array([_terms(value).weight for value in values], np.int64))
+    return Prices(arrays, np.array(whole, np.int64))
 
 
 def _terms(value: ColumnValue) -> _Terms:
@@ -104,7 +113,7 @@ def _terms(value: ColumnValue) -> _Terms:
 
 def _free_table(value: ColumnValue, column: FreeColumn, terms: _Terms, numbers: list[int]) -> IntArray:
     """Cost of every range of codes of a column of few numbers, as ``span_cost`` in the kernel works it out."""
-    form, weight, whole, up, down, closed, span, unit = numbers
+    form, weight, _, _, _, closed, span, unit = numbers
     codes = np.arange(column.domain_size)
     wide = np.maximum(column.high_ends()[None, :] - column.low_ends()[:, None], 0)
     costs: IntArray = np.zeros(wide.shape, np.int64)
@@ -113,14 +122,9 @@ def _free_table(value: ColumnValue, column: FreeColumn, terms: _Terms, numbers: 
     elif form == SHARE and span:
         costs = weight * (wide // unit) // (span // unit)
     elif form != SHARE:
-        kept = np.full(wide.shape, whole)
-        for first, last, importance in zip(*value.rule_codes, terms.importances, strict=True):
-            kept -= importance * ((codes[:, None] <= first) & (codes[None, :] >= last))
-        spans = np.maximum(wide + closed, 1)
-        if form == PRODUCT:
-            costs = weight - (weight * kept // whole) // spans
-        else:
-            costs = weight - weight * up // (down * spans) - (weight * (down - up) // down) * kept // whole
+        first, last = (codes_of_rules[:, None, None] for codes_of_rules in value.rule_codes)
+        broken = (codes[:, None] <= first) & (codes[None, :] >= last)
+        costs = terms.costs(np.maximum(wide + closed, 1), broken)
     return costs.ravel()
 
 
@@ -136,9 +140,7 @@ def _by_node(value: ColumnValue, terms: _Terms, aim: Aim) -> IntArray:
     """Cost of every node of a hierarchy."""
     spans = value.spans_by_node
     if aim == "utility":
-        broken = value.breaks_by_node
-        costs = [terms.cost(int(span), broken[:, node]) for node, span in enumerate(spans)]
-        return np.array(costs, np.int64)
+        return terms.costs(spans, value.breaks_by_node)
     if aim == "euclidean":
         return spans - 1
     numbers = value.in_numbers
@@ -155,22 +157,6 @@ def _step_costs(column: TreeColumn, by_node: IntArray) -> IntArray:
 
 
 def _table(column: TreeColumn, by_node: IntArray) -> IntArray:
-    steps, size = _step_costs(column, by_node), column.domain_size
-    table = np.zeros((size, size), np.int64)
-    for lo in range(size - 1):
-        table[lo, lo + 1 :] = np.maximum.accumulate(steps[lo:])
-    table = np.maximum(table, table.T)
+    table = pair_table(_step_costs(column, by_node))
     np.fill_diagonal(table, by_node[column.hierarchy.leaf_nodes])
     return table.ravel()
-
-
-def _steps(column: TreeColumn, by_node: IntArray) -> IntArray:
-    """Sparse table: row r holds, at position i, the greatest of the 2^r steps from i on."""
-    rows = [np.append(_step_costs(column, by_node), np.int64(0))]
-    span = 1
-    while 2 * span < column.domain_size:
-        above = rows[-1].copy()
-        above[:-span] = np.maximum(above[:-span], rows[-1][span:])
-        rows.append(above)
-        span *= 2
-    return np.concatenate(rows)

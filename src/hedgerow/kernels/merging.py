@@ -72,7 +72,7 @@ def span_cost(j, lo, hi, terms, costs):
     if form == PRODUCT:
         return weight - (weight * kept // whole) // span
     up, down = terms[j, UP], terms[j, DOWN]
-    return weight - weight * up // (down * span) - (weight * (down - up) // down) * kept // whole
+    return weight - (weight * up // down) // span - (weight * (down - up) // down) * kept // whole
 
 
 # -- the tree of boxes ---------------------------------------------------------------------------------------------

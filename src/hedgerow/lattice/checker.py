@@ -15,7 +15,7 @@ from hedgerow.lattice.bits import sensitive_bits
 from hedgerow.lattice.checked import Checked
 from hedgerow.lattice.hash_checker import HashChecker
 from hedgerow.lattice.space import ADDITIVE, Node, Space
-from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.ordering import number_rows
 from hedgerow.privacy import Requirement
 
 JOINTS = 4  # as the kernel wants
@@ -272,13 +272,7 @@ class GeneralChecker:
 
 def group_profiles(space: Space, node: Node) -> tuple[IntArray, int]:
     """Return the group of every profile at a node, groups numbered in order of their nodes, and their number."""
-    columns = [space.maps[j][level][space.codes[:, j]] for j, level in enumerate(node)]
-    words = pack(columns, [int(column.max(initial=0)) + 1 for column in columns])
-    order = order_by(words)
-    starts = starts_of_runs([word[order] for word in words])
-    group_of = np.empty(len(order), np.int64)
-    group_of[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return group_of, len(starts)
+    return number_rows([space.maps[j][level][space.codes[:, j]] for j, level in enumerate(node)])
 
 
 def _joint_codes(columns: list[IntArray], rows: int) -> tuple[IntArray, list[IntArray]]:

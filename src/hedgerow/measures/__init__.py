@@ -4,9 +4,10 @@ from hedgerow.measures.end_points import exact_end_points
 from hedgerow.measures.group_size import discernibility, normalized_average_group_size
 from hedgerow.measures.leaf_shares import granularity, mean_ncp, ncp
 from hedgerow.measures.loss import loss_by_attribute, ntil, total_loss
-from hedgerow.measures.research_value import mean_group_value, rules_kept, value_by_attribute
+from hedgerow.measures.research_value import column_values, mean_group_value, rules_kept, value_by_attribute
 
 __all__ = [
+    "column_values",
     "discernibility",
     "exact_end_points",
     "granularity",

@@ -292,22 +292,24 @@ def rules_fit(values: tuple[ColumnValue, ...]) -> None:
             value.breaks_by_node  # noqa: B018 - looks every name up
 
 
-def value_by_attribute(microdata: Microdata, recoding: Recoding, plan: Plan) -> dict[str, Fraction]:
+def value_by_attribute(
+    microdata: Microdata, recoding: Recoding, values: tuple[ColumnValue, ...]
+) -> dict[str, Fraction]:
     """Research value of a release, by quasi-identifier."""
-    values = {}
-    for position, value in enumerate(column_values(microdata, plan)):
+    found = {}
+    for position, value in enumerate(values):
         codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
         hidden = ~np.append(recoding.shows(position), False)[recoding.group_of]  # −1: withheld
-        values[value.column.name] = value.of_release(
+        found[value.column.name] = value.of_release(
             codes, recoding.shown(position), recoding.group_of, hidden, len(microdata.unknown)
         )
-    return values
+    return found
 
 
-def mean_group_value(microdata: Microdata, recoding: Recoding, plan: Plan) -> float:
+def mean_group_value(microdata: Microdata, recoding: Recoding, values: tuple[ColumnValue, ...]) -> float:
     """Mean over records of the research value of their group, which is what merging looks at; 0 if withheld."""
     total = 0.0
-    for position, value in enumerate(column_values(microdata, plan)):
+    for position, value in enumerate(values):
         shown = recoding.shown(position)
         importances = np.array([float(worth) for worth in value.importances])
         whole = float(value.base) + importances.sum()
@@ -321,10 +323,10 @@ def mean_group_value(microdata: Microdata, recoding: Recoding, plan: Plan) -> fl
     return total / microdata.records
 
 
-def rules_kept(microdata: Microdata, recoding: Recoding, plan: Plan) -> list[dict[str, Any]]:
+def rules_kept(recoding: Recoding, values: tuple[ColumnValue, ...], rules: tuple[Rule, ...]) -> list[dict[str, Any]]:
     """Say which rules a release keeps and how many of its groups break each, in the plan's order."""
     found = {}
-    for position, value in enumerate(column_values(microdata, plan)):
+    for position, value in enumerate(values):
         if not value.rules:
             continue
         broken = (value.breaks(recoding.shown(position)) & recoding.shows(position)).sum(axis=1)
@@ -338,7 +340,7 @@ def rules_kept(microdata: Microdata, recoding: Recoding, plan: Plan) -> list[dic
             "kept": found[rule.title] == 0,
             "groups_breaking": found[rule.title],
         }
-        for rule in plan.rules
+        for rule in rules
     ]
 
 

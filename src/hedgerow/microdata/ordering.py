@@ -50,3 +50,20 @@ def starts_of_runs(words: Words) -> npt.NDArray[np.int64]:
     for word in words:
         changes[1:] |= word[1:] != word[:-1]
     return np.flatnonzero(changes)
+
+
+def number_rows(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], int]:
+    """Number the different rows of code columns in their order; returns every row's number and how many there are.
+
+    Examples
+    --------
+    >>> number, rows = number_rows([np.array([1, 0, 1]), np.array([2, 9, 2])])
+    >>> number.tolist(), rows
+    ([1, 0, 1], 2)
+    """
+    words = pack(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    order = order_by(words)
+    starts = starts_of_runs([word[order] for word in words])
+    number = np.empty(len(order), np.int64)
+    number[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return number, len(starts)

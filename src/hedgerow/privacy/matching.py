@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.microdata import Microdata
-from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.ordering import number_rows
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
@@ -75,10 +75,4 @@ def _numbered(labels: IntArray) -> tuple[IntArray, int]:
     """Number the rows of labels, equal rows alike; returns the numbers and how many there are."""
     if not labels.shape[1]:
         return np.zeros(len(labels), np.int64), 1
-    parts = [labels[:, column] for column in range(labels.shape[1])]
-    words = pack(parts, [int(part.max(initial=0)) + 1 for part in parts])
-    order = order_by(words)
-    starts = starts_of_runs([word[order] for word in words])
-    key = np.empty(len(order), np.int64)
-    key[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return key, len(starts)
+    return number_rows(list(labels.T))

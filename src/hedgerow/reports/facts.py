@@ -27,7 +27,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     withheld = microdata.records - recoding.released
     losses = measures.loss_by_attribute(microdata, recoding)
     breaks = recoding.breaks_by_column(microdata)
-    values = measures.value_by_attribute(microdata, recoding, plan)
+    worths = measures.column_values(microdata, plan)
+    values = measures.value_by_attribute(microdata, recoding, worths)
     smallest = int(sizes.min(initial=microdata.records))
     if plan.missing == "matches-any":
         smallest = int(matching_records(microdata, recoding).min(initial=microdata.records))
@@ -65,14 +66,14 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "normalized_average_group_size": None if average is None else _number(average),
         "research_value": _number(sum(values.values(), Fraction(0))),
         "research_value_by_attribute": {name: _number(value) for name, value in values.items()},
-        "mean_group_value": round(measures.mean_group_value(microdata, recoding, plan), 12),
+        "mean_group_value": round(measures.mean_group_value(microdata, recoding, worths), 12),
         "exact_end_points": measures.exact_end_points(microdata, recoding),
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
         "columns_not_released": sorted(table.not_released),
     }
     if plan.rules:
-        facts["rules"] = measures.rules_kept(microdata, recoding, plan)
+        facts["rules"] = measures.rules_kept(recoding, worths, plan.rules)
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
     if plan.method.suppress:
