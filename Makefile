@@ -19,7 +19,8 @@ PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 # Debian packages the tests need, as command:package. A package is installed when its command is missing.
-SYSTEM_PACKAGES :=
+# (Debian keeps the programs of PostgreSQL's server off the path, in a folder of their own.)
+SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql)
 
 # Errors only: what is being installed is said below.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt

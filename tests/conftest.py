@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import programs, running
 
 settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("hedgerow")
@@ -45,3 +47,12 @@ def hedgerow() -> Run:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server of our own, stopped when the tests end."""
+    if programs() is None:
+        pytest.skip("needs a PostgreSQL server (initdb and pg_ctl), for example: apt-get install postgresql")
+    with running() as address:
+        yield address

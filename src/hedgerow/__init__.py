@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hedgerow.exploration import LatticeView
     from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
     from hedgerow.lattice import Patience
+    from hedgerow.maintained import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
     from hedgerow.reach import simulate
@@ -45,6 +46,9 @@ _HOME = {
     "Release": "release",
     "Verification": "verification",
     "Patience": "lattice",
+    "MaintainedRelease": "maintained",
+    "create_release": "maintained",
+    "open_release": "maintained",
     "Association": "measures.association",
     "Comparison": "comparison",
     "anonymize": "workflow",
@@ -69,6 +73,7 @@ __all__ = [
     "HedgerowError",
     "Hierarchy",
     "LatticeView",
+    "MaintainedRelease",
     "NoSolution",
     "Patience",
     "Plan",
@@ -79,9 +84,11 @@ __all__ = [
     "__version__",
     "anonymize",
     "compare",
+    "create_release",
     "draft_plan",
     "explain",
     "explore_lattice",
+    "open_release",
     "privacy",
     "read_hierarchy",
     "save",

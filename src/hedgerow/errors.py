@@ -22,7 +22,6 @@ CODES: dict[str, str] = {
     # plan
     "yaml": "the plan is not readable as YAML",
     "unknown-key": "the plan has a key that Hedgerow does not know",
-    "not-yet": "the plan uses a feature that this version does not have",
     "missing-key": "the plan lacks a key it needs",
     "wrong-value": "a value in the plan is not of the kind its key wants",
     "conflict": "two statements of the plan contradict each other",
@@ -56,6 +55,24 @@ CODES: dict[str, str] = {
     "output": "the output cannot be written to the place asked for",
     "output-in-use": "the output folder holds something already",
     "not-a-release": "a folder is not a release that Hedgerow wrote",
+    # store
+    "no-store": "there is no store at the address given",
+    "store-exists": "there is a store already where one was to be begun",
+    "not-a-store": "a file or a schema holds something that is not a store",
+    "store-newer": "a store was written by a newer Hedgerow",
+    "store-changed": "somebody else has changed a store meanwhile",
+    "store-busy": "somebody else is using a store and is not done in time",
+    "store-damaged": "a store is not as Hedgerow wrote it",
+    "store-text": "a text holds a character that a database cannot keep",
+    "store-address": "the address of a store cannot be understood",
+    "no-version": "a store does not have the version asked for",
+    "no-key": "records without a key",
+    "duplicate-key": "a key names more than one record",
+    "no-such-key": "a key names no record of the release",
+    "other-plan": "a release was created with another plan",
+    "erased": "people were erased without whom a version cannot be made again",
+    "republish": "the plan does not let a new version change this",
+    "no-connection": "a database cannot be reached, or does not let us in",
     # no solution
     "too-few-records": "the table has fewer records than k",
     "too-few-values": "a sensitive column has fewer different values than p",
@@ -63,6 +80,7 @@ CODES: dict[str, str] = {
     "all-withheld": "the limits would withhold every record",
     "no-node": "no node of the lattice meets the plan",
     "withhold-budget": "more records must be withheld than the plan allows",
+    "audit": "holders of all versions could learn too much from the next one",
     # broken promise
     "broken-promise": "a release does not keep what its plan promises",
     # usage

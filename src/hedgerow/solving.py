@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall, find_cells
 from hedgerow.clustering.threads import Progress
 from hedgerow.errors import NoSolution, Problem
@@ -19,6 +22,9 @@ from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from hedgerow.recoding import Recoding
+
+
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +41,16 @@ class Solution:
         Whether no release within the limits, by any method, withholds fewer.
     details
         Facts that only this method has.
+    cluster_of
+        Cluster of every unit, −1 in none, as the clustering made them: clusters that are published alike are one group
+        of the recoding. None if the method does not cluster.
     """
 
     recoding: Recoding
     withheld_because: dict[str, int]
     withheld_is_least: bool
     details: dict[str, Any]
+    cluster_of: IntArray | None = None
 
 
 def solve(
@@ -92,25 +102,30 @@ def _by_clustering(
         message = f"The limits would withhold every record (k = {requirement.k})."
         raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
     _check_budget(microdata, plan, cells.withheld + len(microdata.unknown))
-    recoding = _cluster(microdata, plan, requirement, cells, threads, progress).in_published_order(microdata)
+    clusters = cluster(microdata, plan, requirement, cells, threads, progress)
+    return of_clusters(microdata, plan, cells, clusters)
+
+
+def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recoding) -> Solution:
+    """Say what clusters within cells give away and withhold, and refuse what the plan does not allow."""
+    recoding = clusters.in_published_order(microdata)
     withheld = microdata.records - recoding.released
     if not recoding.groups:
         hint = "loosen the demands on the sensitive columns, or lower k"
         raise NoSolution(Problem("all-withheld", "No group could be formed that meets every demand.", hint=hint))
     _check_budget(microdata, plan, withheld)
-    because = {
-        "failing_cell": cells.withheld,
-        "fits_no_group": withheld - cells.withheld - len(microdata.unknown),
-        "no_leaf": len(microdata.unknown),
-    }
+    unknown = len(microdata.unknown)
+    in_failing = int((clusters.group_of[cells.failing[cells.cell_of]] < 0).sum())
+    because = {"failing_cell": in_failing, "fits_no_group": withheld - in_failing - unknown, "no_leaf": unknown}
+    least = cells.proven and withheld == cells.withheld + unknown
     details = {"cells": len(cells.people), "cells_withheld": int(cells.failing.sum())}
-    return Solution(recoding, because, cells.proven, details)
+    return Solution(recoding, because, least, details, clusters.group_of)
 
 
-def _cluster(
+def cluster(
     microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells, threads: int, progress: Progress | None
 ) -> Recoding:
-    """Run the clustering that the plan names."""
+    """Run the clustering that the plan names; groups are numbered as they are made."""
     method = plan.method
     if plan.merges:
         values = column_values(microdata, plan)

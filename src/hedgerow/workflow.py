@@ -11,22 +11,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
 from hedgerow.engines import local
-from hedgerow.engines.folder import cannot_write, check_free, new_folder
-from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
+from hedgerow.engines.folder import check_free, new_folder
+from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
 from hedgerow.lattice import Patience
 from hedgerow.measures.association import Association, associate
-from hedgerow.microdata import Microdata, Table, TreeColumn
+from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
+from hedgerow.publishing import make_release, self_contained, verify_before_publishing, write_link, write_release
 from hedgerow.release import Release
-from hedgerow.reports.facts import facts_to_json, release_facts
 from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release
 
@@ -104,11 +102,11 @@ def anonymize(
         with contextlib.ExitStack() as undo:
             with new_folder(target, replace) as folder:
                 tell("writing", 0, 0)
-                _write(release, folder, ending)
+                write_release(release, folder, ending)
                 tell("verifying", 0, 0)
-                _verify_before_publishing(release, folder, data)
+                verify_before_publishing(release, folder, data)
                 if link is not None:
-                    _write_link(release, Path(link))
+                    write_link(release, Path(link))
                     undo.callback(Path(link).unlink)
             undo.pop_all()  # the release is in place, so its link stays
     return release
@@ -233,8 +231,8 @@ def compare(
             records = table.records
             run = _make(data, table, chosen, threads, _silent, patience)
             with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-                _write(run.release, Path(scratch), "parquet")
-                _verify_before_publishing(run.release, Path(scratch), data)
+                write_release(run.release, Path(scratch), "parquet")
+                verify_before_publishing(run.release, Path(scratch), data)
         except (PlanError, NoSolution, DataError) as error:
             failed = failed or error
             made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
@@ -264,7 +262,7 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
     if not isinstance(release, Release):
         return verify_release(Path(release), original, link)
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-        _write(release, Path(scratch), "parquet")
+        write_release(release, Path(scratch), "parquet")
         return verify_release(Path(scratch), original, link)
 
 
@@ -273,7 +271,7 @@ def save(
 ) -> None:
     """Write a release that was made in memory to a folder, checked once more."""
     with new_folder(Path(output), replace) as folder:
-        _write(release, folder, format)
+        write_release(release, folder, format)
         verify_release(folder).raise_if_broken()
 
 
@@ -297,10 +295,8 @@ def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progre
     tell("searching", 0, 0)
     solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
     tell("measuring", 0, 0)
-    plan = _self_contained(plan, table, microdata)
-    facts = release_facts(plan, table, microdata, solution)
-    rows, record_of_row = local.apply(table, plan, microdata, solution.recoding)
-    return _Made(Release(rows, plan, facts, record_of_row, _kind(data)), microdata, solution)
+    plan = self_contained(plan, table, microdata)
+    return _Made(make_release(table, plan, microdata, solution, _kind(data)), microdata, solution)
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -312,9 +308,9 @@ def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:
     return (plan if seed is None else plan.replace(seed=seed)).settled()
 
 
-def collapse(table: Table, plan: Plan) -> tuple[Microdata, Plan]:
+def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdata, Plan]:
     """Collapse a table, and put weights that come from the data in their place in the plan."""
-    microdata = local.collapse(table, plan)
+    microdata = local.collapse(table, plan, in_order)
     if plan.weights != "association":
         return microdata, plan
     found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
@@ -323,7 +319,7 @@ def collapse(table: Table, plan: Plan) -> tuple[Microdata, Plan]:
         for name, attribute in plan.attributes.items()
     }
     plan = plan.model_copy(update={"attributes": attributes, "weights": None})
-    return local.collapse(table, plan), plan  # as the plan that is published would: its order depends on weights
+    return local.collapse(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
 
 
 def _check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:
@@ -339,48 +335,6 @@ def _check_targets(output: str | Path | None, link: str | Path | None, replace: 
         raise DataError(Problem("output", message, str(link), "name a file outside of it"))
     if not Path(link).parent.is_dir():
         raise DataError(Problem("no-file", "The folder for the link table does not exist.", str(link), "create it"))
-
-
-def _self_contained(plan: Plan, table: Table, microdata: Microdata) -> Plan:
-    """Return the plan with everything filled in that was found out from the data."""
-    attributes = dict(plan.attributes)
-    for column in microdata.columns:
-        if isinstance(column, TreeColumn):
-            attributes[column.name] = attributes[column.name].model_copy(update={"hierarchy": column.spec})
-    for sensitive in microdata.sensitive:
-        attributes[sensitive.name] = attributes[sensitive.name].model_copy(update={"hierarchy": sensitive.spec})
-    return plan.model_copy(update={"attributes": attributes, "data": table.format})
-
-
-def _write(release: Release, folder: Path, ending: str) -> None:
-    try:
-        local.write(release.table, folder / f"data.{ending}")
-        (folder / "plan.yaml").write_text(release.plan.to_yaml(), encoding="utf-8")
-        (folder / "facts.json").write_text(facts_to_json(dict(release.facts)), encoding="utf-8")
-    except OSError as error:
-        raise cannot_write(folder, error) from None
-
-
-def _write_link(release: Release, path: Path) -> None:
-    try:
-        local.write_link(release.record_of_row, path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-
-
-def _verify_before_publishing(release: Release, folder: Path, data: Any) -> None:
-    """Check what was written against the original; nothing may be published that does not pass."""
-    import pyarrow as pa
-
-    rows = np.arange(1, len(release.record_of_row) + 1)
-    link = pa.table({"record": release.record_of_row + 1, "row": rows})
-    try:
-        verify_release(folder, data, link).raise_if_broken()
-    except BrokenPromise as error:
-        hint = "please report this: it is our fault, and no data is lost"
-        raise BrokenPromise(
-            Problem(problem.code, f"{problem.message} Nothing was written.", hint=hint) for problem in error.problems
-        ) from None
 
 
 def _kind(data: Any) -> str:

@@ -59,11 +59,7 @@ class Cells:
 
 def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bool = False) -> Cells:
     """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart."""
-    keys = []
-    for position, column in enumerate(microdata.columns):
-        by_code = column.free_keys if ignore_limits else column.limit_keys
-        keys.append(by_code[microdata.codes(position)])
-    cell_of = number_rows(keys)[0][microdata.profile_of_unit]
+    cell_of = number_cells(microdata, ignore_limits)
     widths = [] if ignore_limits else [column for column in microdata.columns if _has_width(column)]
     uncovered = np.zeros(len(cell_of), bool)
     for column in widths:
@@ -79,6 +75,15 @@ def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bo
         failing,
         proven=requirement.survives_growth and (not widths or simple),
     )
+
+
+def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
+    """Number the cells and return that of every unit, without regard to greatest widths."""
+    keys = []
+    for position, column in enumerate(microdata.columns):
+        by_code = column.free_keys if ignore_limits else column.limit_keys
+        keys.append(by_code[microdata.codes(position)])
+    return number_rows(keys)[0][microdata.profile_of_unit]
 
 
 def _has_width(column: Any) -> bool:

@@ -56,11 +56,9 @@ class DiverseClustering:
         cells = cells or find_cells(microdata, self.requirement, self.ignore_limits)
         class_of, class_values = _classes(microdata)
         layout = lay_out(microdata, cells, self.requirement.k, within=class_of)
-        sizes = [column.values for column in microdata.sensitive]
-        value_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        overall = np.concatenate([column.counts for column in microdata.sensitive]).astype(np.int64)
-        wanted = self.requirement.distinct_wanted(len(sizes))
-        models, trees = _models(self.requirement, microdata)
+        wanted = self.requirement.distinct_wanted(len(microdata.sensitive))
+        value_start, overall = value_tables(microdata)
+        models, trees = model_tables(self.requirement, microdata)
         weights = diversity_weights(microdata)
         prices = cost_tables(microdata).prices
         kernel = kernels.load("diverse").cluster_cells
@@ -97,7 +95,15 @@ def _classes(microdata: Microdata) -> tuple[IntArray, IntArray]:
     return class_of.reshape(-1), np.ascontiguousarray(np.where(found == sizes, -1, found))
 
 
-def _models(requirement: Requirement, microdata: Microdata) -> tuple[Any, Any]:
+def value_tables(microdata: Microdata) -> tuple[IntArray, IntArray]:
+    """Where each sensitive column's values begin among all, and the whole table's counts of all values."""
+    sizes = [column.values for column in microdata.sensitive]
+    value_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    counts = [np.zeros(0, np.int64), *(column.counts for column in microdata.sensitive)]
+    return value_start, np.concatenate(counts).astype(np.int64)
+
+
+def model_tables(requirement: Requirement, microdata: Microdata) -> tuple[Any, Any]:
     """Lay out models and trees as the kernel takes them."""
     columns = [position for position, _ in requirement.models]
     codes = [model.kernel_code() for _, model in requirement.models]

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 
 
-def read(source: Any, plan: Plan) -> Table:
-    """Read the columns that the plan needs."""
-    return read_table(source, plan)
+def read(source: Any, plan: Plan, key: bool = False) -> Table:
+    """Read the columns that the plan needs, and the record key if it is asked for."""
+    return read_table(source, plan, key)
 
 
-def collapse(table: Table, plan: Plan) -> Microdata:
+def collapse(table: Table, plan: Plan, in_order: bool = False) -> Microdata:
     """Encode a table and collapse it to profiles with counts."""
-    return encode_table(table, plan)
+    return encode_table(table, plan, in_order)
 
 
 def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) -> tuple[pa.Table, IntArray]:

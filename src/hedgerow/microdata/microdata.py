@@ -94,6 +94,20 @@ class Microdata:
         """Return the same records under columns of the same domains with other limits."""
         return replace(self, columns=columns)
 
+    def of_units(self, units: IntArray) -> Microdata:
+        """Return some of the records, given as ascending units, under the same columns."""
+        profile = self.profile_of_unit[units]
+        starts = starts_of_runs([profile.astype(np.uint64)])
+        return replace(
+            self,
+            profiles=self.profiles[profile[starts]],
+            unit_start=np.append(starts, len(units)).astype(np.int64),
+            record_of=self.record_of[units],
+            person_of=None if self.person_of is None else self.person_of[units],
+            unknown=np.zeros(0, np.int64),
+            sensitive_of=self.sensitive_of[units],
+        )
+
     def people(self) -> int:
         """Return the number of persons, or of records if no person key is named."""
         return len(self.record_of) if self.person_of is None else len(np.unique(self.person_of))
@@ -103,10 +117,15 @@ class Microdata:
         return f"Microdata({sizes})"
 
 
-def encode_table(table: Table, plan: Plan) -> Microdata:
-    """Encode the quasi-identifiers and sensitive columns of a table and collapse it to profiles."""
+def encode_table(table: Table, plan: Plan, in_order: bool = False) -> Microdata:
+    """Encode the quasi-identifiers and sensitive columns of a table and collapse it to profiles.
+
+    ``in_order``: records that agree in all that is released keep the order of the table; else they stand in any.
+    """
     encoded, sensitive = encode_columns(table, plan)
     ties = [ranks(table.columns[name]) for name in plan.columns("sensitive", "other")]
+    if in_order:
+        ties.append((np.arange(table.records), table.records))
     person = None if plan.person is None else _persons(plan.person, table.columns[plan.person])
     return collapse(encoded, sensitive, person, ties)
 

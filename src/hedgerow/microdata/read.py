@@ -49,11 +49,10 @@ class Table:
     digest: str
 
 
-def read_table(source: Any, plan: Plan) -> Table:
-    """Read the columns a plan needs from a path or a table in memory."""
-    wanted = list(plan.released_columns)
-    if plan.person is not None:
-        wanted.append(plan.person)
+def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
+    """Read the columns a plan needs from a path or a table in memory; the record key only if it is asked for."""
+    also = (plan.person, plan.key if key else None)
+    wanted = [*plan.released_columns, *dict.fromkeys(name for name in also if name is not None)]
     if isinstance(source, str | Path):
         table, names, form = _read_file(Path(source), plan.data, wanted, plan)
         digest = file_digest(Path(source))

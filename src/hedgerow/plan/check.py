@@ -55,9 +55,6 @@ PARTS_BY_ROLE: dict[str, set[str]] = {
     "identifier": set(),
     "other": set(),
 }
-LATER = {
-    (): ("republish",),
-}
 
 
 def parse(raw: Any, places: Places, base: Path) -> tuple[PlanModel | None, list[Problem]]:
@@ -140,9 +137,6 @@ def _problem(details: ErrorDetails, places: Places) -> Problem:
 
 def _unknown_key(loc: tuple[Any, ...], place: str) -> Problem:
     key, around = str(loc[-1]), loc[:-1]
-    if key in LATER.get(around, ()):
-        message = f"{_dotted(loc)!r} is not available in this version of Hedgerow, so it cannot be promised."
-        return Problem("not-yet", message, place, "remove it, or use a newer version")
     where = f" in {_dotted(around)!r}" if around else ""
     known = [field.alias or name for name, field in _model_at(around).model_fields.items() if name != "nodes"]
     if _model_at(around) is Attribute:

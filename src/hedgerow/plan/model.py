@@ -371,6 +371,35 @@ class Withhold(Frozen):
         return int(text)
 
 
+class Drift(Frozen):
+    """When a maintained release has drifted so far from a fresh one that starting over is worth a thought."""
+
+    advise_above: Label = Field(description="loss above the estimate for a fresh release, such as 10%")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Drift) else {"advise_above": value}
+
+    @model_validator(mode="after")
+    def _readable(self) -> Drift:
+        number = parse_number(self.advise_above.strip().removesuffix("%"))
+        if number is None or number < 0 or not self.advise_above.strip().endswith("%"):
+            raise PydanticCustomError("advise_above", "must be a share such as 10%")
+        return self
+
+    @property
+    def share(self) -> float:
+        """The threshold as a share.
+
+        Examples
+        --------
+        >>> Drift(advise_above="10%").share
+        0.1
+        """
+        return float(Decimal(self.advise_above.strip()[:-1]) / 100)
+
+
 class Rule(Frozen):
     """A distinction that the owner wants kept: two values that no published value should mix."""
 
@@ -456,6 +485,12 @@ class PlanModel(Frozen):
         default="own-value",
         description="what a missing cell of the release means when groups are counted: a value of its own, or any",
     )
+    republish: Literal["free", "only-coarser", "gated", "cohorts"] = Field(
+        default="free",
+        description="what a new version of a maintained release may change, since others may hold the old ones: "
+        "anything; only coarser groups; only what passes the audit; nobody ever changes groups",
+    )
+    drift: Drift | None = Field(default=None, description="when a maintained release advises to start over")
     seed: int = Field(default=0, ge=0, description="picks where clustering starts")
 
     def columns(self, *roles: Role) -> tuple[str, ...]:
