@@ -23,7 +23,6 @@ from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from hedgerow.recoding import Recoding
 
-
 IntArray = npt.NDArray[np.int64]
 
 

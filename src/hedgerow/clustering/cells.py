@@ -82,7 +82,10 @@ def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
     keys = []
     for position, column in enumerate(microdata.columns):
         by_code = column.free_keys if ignore_limits else column.limit_keys
-        keys.append(by_code[microdata.codes(position)])
+        if by_code.min(initial=0) != by_code.max(initial=0):
+            keys.append(by_code[microdata.codes(position)])
+    if not keys:  # nothing is kept apart
+        return np.zeros(len(microdata.record_of), np.int64)
     return number_rows(keys)[0][microdata.profile_of_unit]
 
 

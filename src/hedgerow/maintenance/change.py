@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow import kernels
 from hedgerow.clustering import find_cells
 from hedgerow.clustering.threads import run_in_threads
 from hedgerow.maintenance.clusters import Clusters
@@ -65,13 +66,15 @@ def maintain(
 ) -> Change:
     """Bring clusters up to date with the records as they are after a change."""
     requirement = Requirement.of_plan(plan, microdata)
-    numbers, place = _dense(cluster_of)
+    numbers, place = dense(cluster_of)
     room = len(numbers) + len(place) // requirement.k + 2
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
     tally = _repair(clusters, len(numbers), whole=False)
     homeless = np.flatnonzero(clusters.place < 0)
-    _in_thread(
-        lambda done, stop: clusters.kernel.settle_all(*clusters.arrays, homeless, done, stop), len(homeless), progress
+    in_thread(
+        lambda done, stop: kernels.load("maintenance").settle_all(*clusters.arrays, homeless, done, stop),
+        len(homeless),
+        progress,
     )
     steps = {
         "borrowed": int(tally[0]),
@@ -79,7 +82,7 @@ def maintain(
         "joined": int((clusters.place[homeless] >= 0).sum()),
         "split": clusters.used - len(numbers),
     }
-    after = Change(_lasting(clusters, numbers, used), used + clusters.used - len(numbers), steps)
+    after = Change(lasting(clusters, numbers, used), used + clusters.used - len(numbers), steps)
     after = form(microdata, plan, requirement, after, after.cluster_of < 0, threads)
     if requirement.survives_growth:
         return after
@@ -111,15 +114,15 @@ def form(
 def coarsen(microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int) -> Change:
     """Merge every cluster that does not hold, whole, with its nearest one; without one its records are held back."""
     requirement = Requirement.of_plan(plan, microdata)
-    numbers, place = _dense(cluster_of)
+    numbers, place = dense(cluster_of)
     clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits)
     tally = _repair(clusters, len(numbers), whole=True)
-    return Change(_lasting(clusters, numbers, used), used, {"merged": int(tally[2])})
+    return Change(lasting(clusters, numbers, used), used, {"merged": int(tally[2])})
 
 
 def _merge_rest(microdata: Microdata, plan: Plan, requirement: Requirement, before: Change) -> Change:
     """Merge all records without a cluster of one cell into the nearest cluster with which they hold."""
-    numbers, place = _dense(before.cluster_of)
+    numbers, place = dense(before.cluster_of)
     homeless = np.flatnonzero(place < 0)
     if not len(homeless):
         return replace(before, steps={**before.steps, "merged": 0})
@@ -129,28 +132,35 @@ def _merge_rest(microdata: Microdata, plan: Plan, requirement: Requirement, befo
     order = homeless[np.lexsort((homeless, first[clusters.cell[homeless]]))]
     starts = starts_of_runs([clusters.cell[order].astype(np.uint64)])
     tally = np.zeros(3, np.int64)
-    clusters.kernel.merge_rest(*clusters.arrays, order, np.append(starts, len(order)).astype(np.int64), tally)
-    return Change(_lasting(clusters, numbers, before.used), before.used, {**before.steps, "merged": int(tally[2])})
+    kernels.load("maintenance").merge_rest(
+        *clusters.arrays, order, np.append(starts, len(order)).astype(np.int64), tally
+    )
+    return Change(lasting(clusters, numbers, before.used), before.used, {**before.steps, "merged": int(tally[2])})
 
 
 def _repair(clusters: Clusters, count: int, whole: bool) -> IntArray:
     tally = np.zeros(3, np.int64)
-    _in_thread(lambda _, stop: clusters.kernel.repair(*clusters.arrays, count, whole, tally, stop), count, None)
+    in_thread(
+        lambda _, stop: kernels.load("maintenance").repair(*clusters.arrays, count, whole, tally, stop), count, None
+    )
     return tally
 
 
-def _in_thread(work: Callable[[IntArray, IntArray], Any], weight: int, progress: Progress | None) -> None:
+def in_thread(work: Callable[[IntArray, IntArray], Any], weight: int, progress: Progress | None) -> None:
     """Run one piece of kernel work so that Ctrl-C works and progress shows."""
     run_in_threads(lambda first, last, done, stop: work(done, stop), np.array([weight], np.int64), 1, progress)
 
 
-def _dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:
+def dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:
     """Return the numbers that occur, ascending, and the position of every unit's among them; −1 stays."""
-    numbers = np.unique(cluster_of[cluster_of >= 0])
-    return numbers, np.where(cluster_of < 0, -1, np.searchsorted(numbers, cluster_of)).astype(np.int64)
+    occurs = np.zeros(int(cluster_of.max(initial=-1)) + 2, bool)
+    occurs[cluster_of] = True
+    occurs[-1] = False  # where −1 points
+    numbers, rank = np.flatnonzero(occurs), np.cumsum(occurs) - 1
+    return numbers, np.where(cluster_of < 0, -1, rank[cluster_of])
 
 
-def _lasting(clusters: Clusters, numbers: IntArray, used: int) -> IntArray:
+def lasting(clusters: Clusters, numbers: IntArray, used: int) -> IntArray:
     """Return the lasting numbers of the clusters of all units."""
     every = np.append(np.append(numbers, used + np.arange(clusters.used - len(numbers))), -1)
     return every[clusters.place].astype(np.int64)

@@ -46,23 +46,30 @@ class Clusters:
         keep_limits: bool,
     ) -> None:
         self.microdata = microdata
-        self.kernel: Any = kernels.load("maintenance")
-        columns = len(microdata.columns)
-        records, capacity = len(place), clusters + room
+        self.kernel: Any = kernels.load("clusters")
+        columns, capacity = len(microdata.columns), clusters + room
         self.place = place.copy()
         self.cell = number_cells(microdata, ignore_limits=not keep_limits)
-        info = np.zeros((capacity, 6), np.int64)
-        info[:, self.kernel.HEAD] = info[:, self.kernel.NEXT] = -1
-        self._info, self._used = info, np.array([clusters], np.int64)
+        self._info = np.zeros((capacity, 7), np.int64)
+        self._used = np.array([clusters], np.int64)
         self._box = np.zeros((capacity, 2 * columns), np.int32)
-        codes = np.ascontiguousarray(microdata.profiles[microdata.profile_of_unit])
-        self.state = (codes, self.cell, self.place, np.full((records, 2), -1, np.int64), self._box, info, self._used)
+        following = np.empty(len(place), np.int32)
+        codes, profile = microdata.profiles, microdata.profile_of_unit
+        self.state = (codes, profile, self.cell, self.place, following, self._box, self._info, self._used)
         self.prices = cost_tables(microdata).prices
         self.asked = _asked(microdata, requirement, keep_limits)
+        self.desk = _desk(microdata)
         self.kernel.build(self.state, self.prices)
-        self.tree = self._tree(columns, clusters)
-        self.desk = self._desk(microdata, columns)
-        self.kernel.plant(self.state, self.prices, self._order(microdata, clusters), self.tree)
+        self.plant()
+
+    def plant(self) -> None:
+        """Build the index over the clusters as they are; after many changes it is worth it to build it anew."""
+        order = self._order()
+        leaves = 1
+        while leaves * BUCKET < len(order):
+            leaves *= 2
+        cells = int(self.cell.max(initial=0)) + 1
+        self.index = self.kernel.plant(self.state, self.prices, order, cells, leaves)
 
     @property
     def used(self) -> int:
@@ -78,7 +85,7 @@ class Clusters:
     @property
     def arrays(self) -> tuple[Any, ...]:
         """What every step of the kernel takes first."""
-        return self.state, self.tree, self.prices, self.asked, self.desk
+        return self.state, self.index, self.prices, self.asked, self.desk
 
     def by_loss(self) -> IntArray:
         """Living clusters, of greatest loss first, then by number."""
@@ -87,57 +94,54 @@ class Clusters:
         loss = info[alive, self.kernel.SIZE] * info[alive, self.kernel.COST]
         return alive[np.argsort(-loss, kind="stable")]
 
-    def covers(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """What every cluster is published as, as lower and upper codes; and, by node of the tree, their extremes."""
-        microdata, columns = self.microdata, len(self.microdata.columns)
-        cover = self._box[: self.used].copy()
-        for at, column in enumerate(microdata.indexed_columns):
+    def covers(self) -> tuple[npt.NDArray[Any], ...]:
+        """What living clusters are published as, in a balanced tree, as the kernel's ``break_covered`` takes it."""
+        columns = len(self.microdata.columns)
+        cover = np.empty((self.used, 2 * columns + 2), np.int32)
+        cover[:, 0] = cover[:, columns + 1] = self._info[: self.used, self.kernel.CELL]
+        for at, column in enumerate(self.microdata.indexed_columns, start=1):
+            lo = self._box[: self.used, at - 1].astype(np.int64)
+            hi = self._box[: self.used, columns + at - 1].astype(np.int64)
             if isinstance(column, TreeColumn):
                 tree = column.hierarchy
-                node = tree.lca_of_ranges(cover[:, at].astype(np.int64), cover[:, columns + at].astype(np.int64))
-                cover[:, at], cover[:, columns + at] = tree.first_leaf[node], tree.last_leaf[node]
-        leaves = len(self.tree[2])
-        first = np.full((2 * leaves, columns), NO_CODE, np.int32)
-        last = np.full((2 * leaves, columns), -1, np.int32)
-        alive = np.flatnonzero(self._info[: self.used, self.kernel.SIZE] > 0)
-        node = leaves + self._info[alive, self.kernel.LEAF]
-        np.minimum.at(first, node, cover[alive, :columns])
-        np.maximum.at(last, node, cover[alive, columns:])
-        at_level = leaves
-        while at_level > 1:
-            level = np.arange(at_level // 2, at_level)
-            first[level] = np.minimum(first[2 * level], first[2 * level + 1])
-            last[level] = np.maximum(last[2 * level], last[2 * level + 1])
-            at_level //= 2
-        return cover, first, last
+                node = tree.lca_of_ranges(lo, hi)
+                lo, hi = tree.first_leaf[node], tree.last_leaf[node]
+            cover[:, at], cover[:, columns + 1 + at] = lo, hi
+        order = self._order()
+        leaves = 1
+        while leaves < len(order):
+            leaves *= 2
+        first = np.full((2 * leaves, columns + 1), NO_CODE, np.int32)
+        last = np.full((2 * leaves, columns + 1), -1, np.int32)
+        cheapest = np.full(2 * leaves, np.iinfo(np.int64).max)
+        lowest = np.full(2 * leaves, NO_CODE, np.int64)
+        here = slice(leaves, leaves + len(order))
+        first[here], last[here] = (cover[order, : columns + 1], cover[order, columns + 1 :])
+        cheapest[here], lowest[here] = self._info[order, self.kernel.COST], order
+        while leaves > 1:
+            nodes = np.arange(leaves // 2, leaves)
+            a, b = 2 * nodes, 2 * nodes + 1
+            first[nodes], last[nodes] = (np.minimum(first[a], first[b]), np.maximum(last[a], last[b]))
+            cheapest[nodes], lowest[nodes] = (np.minimum(cheapest[a], cheapest[b]), np.minimum(lowest[a], lowest[b]))
+            leaves //= 2
+        return order, first, last, cheapest, lowest
 
-    def _order(self, microdata: Microdata, clusters: int) -> IntArray:
-        """Living clusters by cell, then by their codes, attribute by attribute: neighbours in the tree are alike."""
-        alive = np.flatnonzero(self._info[:clusters, self.kernel.SIZE] > 0)
+    def _order(self) -> IntArray:
+        """Living clusters by cell, then by their codes, attribute by attribute: neighbours in a tree are alike."""
+        alive = np.flatnonzero(self._info[: self.used, self.kernel.SIZE] > 0)
         box = self._box[alive]
-        columns, sizes = [self._info[alive, self.kernel.CELL]], [int(self.cell.max(initial=0)) + 1]
-        for at, column in enumerate(microdata.indexed_columns):
-            columns += [box[:, at], box[:, len(microdata.columns) + at]]
+        columns, sizes = ([self._info[alive, self.kernel.CELL]], [int(self.cell.max(initial=0)) + 1])
+        for at, column in enumerate(self.microdata.indexed_columns):
+            columns += [box[:, at], box[:, len(self.microdata.columns) + at]]
             sizes += [column.domain_size, column.domain_size]
         return alive[order_by([*pack(columns, sizes), alive.astype(np.uint64)])]
 
-    def _tree(self, columns: int, clusters: int) -> tuple[Any, ...]:
-        leaves = 1
-        while leaves * BUCKET < clusters:
-            leaves *= 2
-        reach = np.zeros((2 * leaves, 3 * columns), np.int32)
-        return reach, np.zeros((2 * leaves, 4), np.int64), np.full(leaves, -1, np.int64)
 
-    def _desk(self, microdata: Microdata, columns: int) -> tuple[Any, ...]:
-        values = sum(column.values for column in microdata.sensitive)
-        return (
-            np.zeros(values, np.int64),
-            np.zeros(columns, np.int64),
-            np.zeros(256, np.int64),
-            np.zeros(256, np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
-        )
+def _desk(microdata: Microdata) -> tuple[Any, ...]:
+    """Scratch space of the kernel: a histogram, and what a search remembers of its way."""
+    values, columns = (sum(column.values for column in microdata.sensitive), len(microdata.columns))
+    level, stack = ([np.zeros(columns, np.int64) for _ in range(5)], [np.zeros(256, np.int64) for _ in range(2)])
+    return (np.zeros(values, np.int64), *level[:4], *stack, level[4])
 
 
 def _asked(microdata: Microdata, requirement: Requirement, keep_limits: bool) -> tuple[Any, ...]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.maintenance.change import Change, IntArray, Progress, _dense, _in_thread, _lasting
+from hedgerow import kernels
+from hedgerow.maintenance.change import Change, IntArray, Progress, dense, in_thread, lasting
 from hedgerow.maintenance.clusters import Clusters
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -29,22 +30,20 @@ def optimize(
 ) -> Change:
     """Lower the loss of clusters; with no passes, by IL_Optimization alone."""
     requirement = Requirement.of_plan(plan, microdata)
-    numbers, place = _dense(cluster_of)
+    numbers, place = dense(cluster_of)
     room = (passes + 1) * (len(place) // requirement.k + 1)
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
+    kernel = kernels.load("lowering")
     broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)
-    order = clusters.by_loss()
-    _in_thread(
-        lambda _, stop: clusters.kernel.break_covered(*clusters.arrays, clusters.covers(), order, broken, stop),
-        len(order),
-        None,
-    )
-    if passes:
-        _in_thread(
-            lambda done, stop: clusters.kernel.improve(*clusters.arrays, passes, found, done, stop),
-            len(numbers) * passes,
-            progress,
-        )
+    covers, by_loss = clusters.covers(), clusters.by_loss()
+    in_thread(lambda _, stop: kernel.break_covered(*clusters.arrays, covers, by_loss, broken, stop), len(by_loss), None)
+    for _ in range(passes):
+        before = int(found.sum())
+        clusters.plant()
+        in_thread(lambda done, stop: kernel.improve(*clusters.arrays, found, done, stop), clusters.used, progress)
+        if int(found.sum()) == before:
+            break
     steps = dict(zip(("split", "moved", "swapped", "dissolved"), map(int, found), strict=True))
-    after = _lasting(clusters, numbers, used)
-    return Change(after, used + clusters.used - len(numbers), {"broken": int(broken[0]), **steps})
+    return Change(
+        lasting(clusters, numbers, used), used + clusters.used - len(numbers), {"broken": int(broken[0]), **steps}
+    )

@@ -1,0 +1,172 @@
+"""What a store holds, as records, clusters and events: the one place that turns stored rows into tables and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.engines import local
+from hedgerow.errors import DataError, Problem
+from hedgerow.maintenance import rows
+from hedgerow.maintenance.published import value_vectors
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.store import Store, VersionRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+HELD_BACK, NO_LEAF, DELETED, WITHDRAWN = -1, -2, -3, -4  # places that are no cluster
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The records of one version, in the order of their keys, and where each lies.
+
+    Attributes
+    ----------
+    number
+        The version.
+    rows
+        ``key`` and ``content`` of the records.
+    place
+        Cluster of every record, or why it has none.
+    used
+        Numbers of clusters given so far.
+    """
+
+    number: int
+    rows: pa.Table
+    place: IntArray
+    used: int
+
+
+class Archive:
+    """A store, read with the plan of the release that it holds."""
+
+    def __init__(self, store: Store, meta: Mapping[str, str] | None = None) -> None:
+        self.store = store
+        self.meta = dict(store.meta() if meta is None else meta)
+        self.plan = Plan.loads(self.meta["plan"])
+        self._asked = Plan.loads(self.meta["asked"])
+
+    def is_plan(self, plan: Plan) -> bool:
+        """Tell whether a plan is the one the release was created with, as it was given or as it was written out."""
+        return plan.digest() in (self.meta["asked_digest"], self.plan.digest())
+
+    # -- versions ----------------------------------------------------------------------------------------------------
+
+    def row(self, version: int | None = None) -> VersionRow:
+        """What is known of a version; of the newest by default."""
+        versions = self.store.versions()
+        number = versions[-1].number if version is None else version
+        for row in versions:
+            if row.number == number:
+                return row
+        message = f"The release has no version {number}; its versions are 1 to {versions[-1].number}."
+        raise DataError(Problem("no-version", message, hint="see 'hedgerow release history'"))
+
+    def state(self, version: int | None = None) -> State:
+        """Return the records of a version, the newest by default, and where they lie."""
+        import pyarrow.compute as pc
+
+        row = self.row(version)
+        places = self.store.places(row.number)
+        places = places.filter(pc.not_equal(places.column("cluster"), DELETED)).sort_by("key")
+        if places.num_rows != row.counts["records"]:
+            message = f"People were erased who were in version {row.number}: it cannot be made again."
+            raise DataError(Problem("erased", message, hint="what was published then is not in the store any more"))
+        records = self.store.records(row.number).select(["key", "content"])
+        records = records.filter(known(records, places)).sort_by("key")
+        place = places.column("cluster").to_numpy().astype(np.int64)
+        return State(row.number, records, place, int(row.counts["cluster_numbers"]))
+
+    def made_afresh(self) -> VersionRow:
+        """The version that was last made afresh."""
+        return [row for row in self.store.versions() if row.verb in ("create", "restart")][-1]
+
+    def groups_of_people(self, version: int) -> dict[str, int]:
+        """Group of everybody who is published in a version."""
+        places = self.store.places(version)
+        pairs = zip(places.column("key").to_pylist(), places.column("group_number").to_pylist(), strict=True)
+        return {key: group for key, group in pairs if group >= 0}
+
+    def group_contents(self, version: int) -> dict[int, tuple[int, str]]:
+        """Size and sensitive values of every group of a version, by its number."""
+        groups = self.store.groups(version)
+        columns = (groups.column(name).to_pylist() for name in ("number", "size", "counts"))
+        return {number: (size, counts) for number, size, counts in zip(*columns, strict=True) if size}
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    def table(self, stored: pa.Table) -> Table:
+        """Turn stored rows back into a table."""
+        return rows.to_table(stored, self.plan, self.meta["kinds"], tuple(json.loads(self.meta["not_released"])))
+
+    def encode(self, table: Table) -> Microdata:
+        """Encode a table whose rows are in the order of their keys."""
+        return local.collapse(table, self.plan, in_order=True)
+
+    def read(self, data: Any) -> pa.Table:
+        """Read new records: ``key``, ``content``, and ``record``, their number in the source; in the order of keys."""
+        import pyarrow as pa
+
+        plan = self.plan.model_copy(update={"data": self._asked.data})  # another file may have another delimiter
+        table = local.read(data, plan, key=True)
+        keys = rows.keys_of(table, plan, place_of(data))
+        read = rows.to_rows(table, keys, plan, self.meta["kinds"], place_of(data))
+        numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
+        return read.append_column("record", numbers.column("record"))
+
+    def read_keys(self, data: Any) -> pa.Table:
+        """Read keys alone: ``key``, in the order of the source."""
+        import pyarrow as pa
+
+        only = self.plan.model_copy(update={"attributes": {}, "person": None, "data": self._asked.data})
+        keys = rows.keys_of(local.read(data, only, key=True), self.plan, place_of(data))
+        return pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)})
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def events(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Everything that happened to groups, to places and to sensitive values, as an audit takes it."""
+        import pyarrow as pa
+
+        every = self.store.all_records()
+        table = self.table(every)
+        microdata = self.encode(table)
+        texts, number = value_vectors(table, self.plan, microdata)
+        spoken = every.take(microdata.record_of).select(["version", "key"])
+        values = spoken.append_column("values", pa.array([texts[one] for one in number.tolist()], pa.string()))
+        groups = self.store.all_groups().select(["version", "number", "shown", "region", "size", "counts"])
+        return groups, self.store.all_places().select(["version", "key", "cluster", "group_number"]), values
+
+
+def known(these: pa.Table, those: pa.Table) -> BoolArray:
+    """Tell which keys of one table are in another."""
+    import pyarrow.compute as pc
+
+    found = pc.is_in(these.column("key"), those.column("key").combine_chunks())
+    return np.asarray(found.to_numpy(), bool)
+
+
+def refuse(named: pa.Table, wrong: BoolArray, code: str, what: str, data: Any, hint: str) -> None:
+    """Refuse records by their keys, without naming one."""
+    if wrong.any():
+        first, many = int(named.column("record").to_numpy()[wrong].min()), int(wrong.sum())
+        subject = "1 key is" if many == 1 else f"{many:,} keys are"
+        message = f"{subject} {what}; the first is that of record {first:,}. Nothing was changed."
+        raise DataError(Problem(code, message, place_of(data), hint))
+
+
+def place_of(data: Any) -> str:
+    """How messages name a source."""
+    return str(data) if isinstance(data, str | Path) else "data"

@@ -1,0 +1,254 @@
+"""A version that is worked out but not written yet, and what a store has to be told of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.clustering import find_cells
+from hedgerow.maintained.archive import DELETED, HELD_BACK, NO_LEAF, WITHDRAWN, Archive, BoolArray, IntArray, State
+from hedgerow.maintenance import drift, rows
+from hedgerow.maintenance.audit import Audit, audit
+from hedgerow.maintenance.change import Change
+from hedgerow.maintenance.clusters import recoding_of
+from hedgerow.maintenance.history import build_history
+from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement
+from hedgerow.publishing import make_release, verify_before_publishing, write_release
+from hedgerow.release import Release
+from hedgerow.solving import Solution, of_clusters
+from hedgerow.store import NewVersion
+from hedgerow.verification import Verification
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCORES = ("loss", "ntil", "ncp", "granularity", "research_value")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The next version of a release.
+
+    Attributes
+    ----------
+    archive
+        The store it would be appended to.
+    before
+        The version it follows; none for the first.
+    rows, table, microdata
+        Its records, as stored, as a table and encoded; all in the order of keys.
+    change
+        Its clusters, and how they came about.
+    withdrawn
+        Units that are withdrawn for good.
+    """
+
+    archive: Archive
+    before: State | None
+    rows: pa.Table
+    table: Table
+    microdata: Microdata
+    change: Change
+    withdrawn: BoolArray
+
+    @property
+    def number(self) -> int:
+        """Its version number."""
+        return 1 if self.before is None else self.before.number + 1
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the release."""
+        return self.archive.plan
+
+    # -- what it publishes -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def solution(self) -> Solution:
+        """What its clusters publish and withhold."""
+        requirement = Requirement.of_plan(self.plan, self.microdata)
+        cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
+        clusters = recoding_of(self.microdata, self.change.cluster_of)
+        return of_clusters(self.microdata, self.plan, cells, clusters)
+
+    @cached_property
+    def release(self) -> Release:
+        """The release, not yet verified."""
+        return make_release(self.table, self.plan, self.microdata, self.solution)
+
+    def facts(self) -> dict[str, Any]:
+        """The facts of the release as plain data, as they come back from JSON."""
+        facts: dict[str, Any] = json.loads(json.dumps(dict(self.release.facts), default=float))
+        return facts
+
+    def verify(self) -> Verification:
+        """Write the release to a private place and check it against its records."""
+        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
+            write_release(self.release, Path(scratch), "parquet")
+            return verify_before_publishing(self.release, Path(scratch), rows.plain_table(self.table))
+
+    # -- what is new in it -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Where every record lies: its cluster, or why it has none."""
+        place = np.full(self.microdata.records, NO_LEAF, np.int64)
+        without = np.where(self.withdrawn, WITHDRAWN, HELD_BACK)
+        cluster_of = self.change.cluster_of
+        place[self.microdata.record_of] = np.where(cluster_of >= 0, cluster_of, without)
+        return place
+
+    @cached_property
+    def _vectors(self) -> tuple[list[str], IntArray]:
+        return value_vectors(self.table, self.plan, self.microdata)
+
+    @cached_property
+    def _numbered(self) -> tuple[IntArray, pa.Table]:
+        """Numbers of its groups, and those of them that changed."""
+        groups = group_table(self.microdata, self.solution.recoding, self._vectors)
+        if self.before is None:
+            none = groups.slice(0, 0).append_column("number", [np.zeros(0, np.int64)])
+            return number_groups(none, groups)
+        return number_groups(self.archive.store.groups(), groups)
+
+    @cached_property
+    def group_of(self) -> IntArray:
+        """Number of every unit's group; −1 if it is not published."""
+        group = self.solution.recoding.group_of
+        return np.where(group < 0, -1, np.append(self._numbered[0], -1)[group])
+
+    def records(self) -> pa.Table:
+        """Records that are new or changed."""
+        if self.before is None:
+            return self.rows
+        then = self.before.rows
+        known = dict(zip(then.column("key").to_pylist(), then.column("content").to_pylist(), strict=True))
+        pairs = zip(self.rows.column("key").to_pylist(), self.rows.column("content").to_pylist(), strict=True)
+        return self.rows.filter(np.array([known.get(key) != content for key, content in pairs], bool))
+
+    def places(self) -> pa.Table:
+        """Where records lie now that did not lie there before."""
+        import pyarrow as pa
+
+        group = np.full(len(self.place), -1, np.int64)
+        group[self.microdata.record_of] = self.group_of
+        keys = self.rows.column("key").to_pylist()
+        if self.before is None:
+            return pa.table({"key": keys, "cluster": self.place, "group_number": group})
+        then = self.archive.store.places()
+        lay = zip(then.column("cluster").to_pylist(), then.column("group_number").to_pylist(), strict=True)
+        known = dict(zip(then.column("key").to_pylist(), lay, strict=True))
+        now = zip(keys, self.place.tolist(), group.tolist(), strict=True)
+        changed = [(key, cluster, number) for key, cluster, number in now if known.get(key) != (cluster, number)]
+        gone = set(self.before.rows.column("key").to_pylist()) - set(keys)
+        changed += [(key, DELETED, -1) for key in sorted(gone)]
+        columns = list(zip(*changed, strict=True)) if changed else [(), (), ()]
+        kinds = (("key", pa.string()), ("cluster", pa.int64()), ("group_number", pa.int64()))
+        return pa.table({name: pa.array(list(part), kind) for (name, kind), part in zip(kinds, columns, strict=True)})
+
+    # -- what it gives away ------------------------------------------------------------------------------------------
+
+    def audit(self) -> Audit:
+        """What holders of all versions could learn with this one as the newest."""
+        import pyarrow as pa
+
+        texts, number = self._vectors
+        keys = self.rows.column("key").take(self.microdata.record_of)
+        values = pa.table({"key": keys, "values": pa.array([texts[one] for one in number.tolist()], pa.string())})
+        new = [_at_version(part, self.number) for part in (self._numbered[1], self.places(), values)]
+        if self.before is None:
+            return audit_events((new[0], new[1], new[2]), self.plan)
+        groups, places, said = (pa.concat_tables(both) for both in zip(self.archive.events(), new, strict=True))
+        return audit_events((groups, places, said), self.plan)
+
+    # -- writing it --------------------------------------------------------------------------------------------------
+
+    def as_version(self, verb: str, counts: Mapping[str, int], found: Audit | None, threads: int | None) -> NewVersion:
+        """Measure it, check it, and say what is new in it; raises if a promise is broken."""
+        facts = self.facts()
+        return NewVersion(
+            number=self.number,
+            parent=None if self.before is None else self.before.number,
+            verb=verb,
+            plan_digest=self.plan.digest(),
+            counts=self._counts(facts, counts),
+            scores=self._scores(verb, facts, threads),
+            facts=facts,
+            verification=self.verify().to_dict(),
+            audit={} if found is None else found.to_dict(),
+            groups=self._numbered[1],
+            records=self.records(),
+            places=self.places(),
+        )
+
+    def _counts(self, facts: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+        return {
+            "records": facts["records"],
+            "inserted": 0,
+            "deleted": 0,
+            "updated": 0,
+            **counts,
+            "released": facts["released"],
+            "held_back": int((self.place == HELD_BACK).sum()),
+            "withdrawn": int((self.place == WITHDRAWN).sum()),
+            "withheld": int((self.place == NO_LEAF).sum()),
+            "groups": facts["groups"],
+            "cluster_numbers": self.change.used,
+            "steps": dict(self.change.steps),
+        }
+
+    def _scores(self, verb: str, facts: Mapping[str, Any], threads: int | None) -> dict[str, Any]:
+        scores = {name: facts[name] for name in SCORES}
+        if verb in ("create", "restart"):
+            samples = drift.sample_losses(self.microdata, self.plan, threads)
+            return {**scores, "samples": samples, "fresh_ntil": scores["ntil"], "exact": True, "drift": 0.0}
+        base = self.archive.made_afresh()
+        return scores | drift.drift_of(
+            scores["ntil"],
+            facts["records"],
+            drift.sample_losses(self.microdata, self.plan, threads),
+            {"ntil": base.scores["ntil"], "records": base.counts["records"], "samples": base.scores["samples"]},
+        )
+
+
+def rebuilt(archive: Archive, version: int | None) -> Candidate:
+    """Work a version that was written out anew, from its records and clusters."""
+    state = archive.state(version)
+    table = archive.table(state.rows)
+    microdata = archive.encode(table)
+    place = state.place[microdata.record_of]
+    change = Change(np.where(place < 0, -1, place), state.used, {})
+    return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN)
+
+
+def audit_events(events: tuple[pa.Table, pa.Table, pa.Table], plan: Plan) -> Audit:
+    """Audit everything that happened, by what a plan asks."""
+    columns = audited_columns(plan)
+    asked = [_asked_of(plan, column) for column in columns]
+    history = build_history(*events, columns)
+    return audit(history, plan.privacy.k, [p for p, _ in asked], [alpha for _, alpha in asked])
+
+
+def _asked_of(plan: Plan, column: str) -> tuple[int, float | None]:
+    """How many values of an audited column must be left, and how certain somebody may be of one."""
+    name = column.removesuffix(" (level)")
+    if plan.attributes[name].level is not None and column == name:
+        return 0, None  # what is asked, is asked of it at its level
+    demands = plan.privacy.demands(name)
+    distinct = getattr(demands.get("l"), "distinct", None)
+    alpha = demands.get("alpha")
+    return max(demands.get("p") or 0, distinct or 0), None if alpha is None else float(alpha)
+
+
+def _at_version(events: pa.Table, version: int) -> pa.Table:
+    return events.add_column(0, "version", [np.full(events.num_rows, version)])

@@ -1,0 +1,372 @@
+"""The verbs of a maintained release: create, insert, delete, update, optimize, restart, erase; and looking at it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from hedgerow.engines import local
+from hedgerow.engines.folder import new_folder
+from hedgerow.errors import BrokenPromise, DataError, NoSolution, PlanError, Problem
+from hedgerow.maintained.archive import WITHDRAWN, Archive, BoolArray, IntArray, State, known, place_of, refuse
+from hedgerow.maintained.candidate import Candidate, audit_events, rebuilt
+from hedgerow.maintained.next_version import audit_if_small, change_records, exposes, next_version
+from hedgerow.maintenance import rows
+from hedgerow.maintenance.audit import Audit
+from hedgerow.maintenance.change import Change
+from hedgerow.maintenance.optimize import PASSES, optimize
+from hedgerow.microdata import Microdata
+from hedgerow.plan import Plan
+from hedgerow.publishing import self_contained, verify_before_publishing, write_link, write_release
+from hedgerow.release import Release
+from hedgerow.solving import solve
+from hedgerow.store import Store, VersionRow, open_store
+from hedgerow.workflow import collapse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress = Callable[[str, int, int], None]
+
+
+def create_release(
+    data: Any,
+    plan: Plan | str | Path,
+    store: str | Path,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaintainedRelease:
+    """Make the first version of a maintained release, verify it, and begin its store.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+    plan
+        A plan that names the ``key`` of the records and clusters.
+    store
+        A file to create, or ``postgresql://…?schema=name``.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile
+    >>> people = pa.table({"id": list("abcdef"), "age": ["31", "33", "38", "52", "55", "57"]})
+    >>> age = {"role": "quasi-identifier", "hierarchy": {"bands": [10, 20]}}
+    >>> plan = Plan.from_dict({"key": "id", "attributes": {"age": age}, "privacy": {"k": 3}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with create_release(people, plan, f"{folder}/people.store") as release:
+    ...         version = release.insert(pa.table({"id": ["g"], "age": ["36"]}))
+    >>> version.number, version.counts["inserted"], version.counts["released"]
+    (2, 1, 7)
+    """
+    tell = progress or _silent
+    asked = (plan if isinstance(plan, Plan) else Plan.load(plan)).settled()
+    _check_plan(asked)
+    opened = open_store(store, create=True)
+    try:
+        tell("reading", 0, 0)
+        table = local.read(data, asked, key=True)
+        kinds = rows.kinds_of(table, asked)
+        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), asked, kinds, place_of(data))
+        table = rows.to_table(stored, asked, kinds, table.not_released)
+        tell("encoding", 0, 0)
+        microdata, resolved = collapse(table, asked, in_order=True)
+        settled = self_contained(resolved, table, microdata)
+        found = solve(microdata, settled, threads, lambda done, total: tell("clustering", done, total)).cluster_of
+        assert found is not None  # only methods that cluster come here
+        meta = {
+            "asked": asked.to_yaml(),
+            "asked_digest": asked.digest(),
+            "plan": settled.to_yaml(),
+            "kinds": kinds,
+            "not_released": json.dumps(list(table.not_released)),
+        }
+        change = Change(found, int(found.max(initial=-1)) + 1, {})
+        made = Candidate(Archive(opened, meta), None, stored, table, microdata, change, np.zeros(len(found), bool))
+        tell("verifying", 0, 0)
+        version = made.as_version("create", {"inserted": stored.num_rows}, audit_if_small(made), threads)
+        tell("writing", 0, 0)
+        opened.start(meta, version)
+        return MaintainedRelease(opened, threads, progress)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_release(
+    store: str | Path, *, threads: int | None = None, progress: Progress | None = None
+) -> MaintainedRelease:
+    """Open the store of a maintained release."""
+    return MaintainedRelease(open_store(store), threads, progress)
+
+
+class MaintainedRelease:
+    """A release and its history; a context manager. Every verb that changes something returns the new version."""
+
+    def __init__(self, store: Store, threads: int | None = None, progress: Progress | None = None) -> None:
+        self._store, self._threads, self._tell = store, threads, progress or _silent
+        self._archive = Archive(store)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the release, everything filled in that was found out from the first table."""
+        return self._archive.plan
+
+    # -- changes -----------------------------------------------------------------------------------------------------
+
+    def insert(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
+        """Add records whose keys are new; ``plan``, if given, must be the one the release was created with."""
+        self._check_same(plan)
+        self._tell("reading", 0, 0)
+        state, new = self._archive.state(), self._archive.read(data)
+        refuse(new, known(new, state.rows), "duplicate-key", "in the release already", data, "update them instead")
+        return self._change("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
+
+    def delete(self, data: Any = None, *, keys: Sequence[str] | None = None) -> VersionRow:
+        """Remove records, given by a table with the key column, or by their keys."""
+        state, named = self._archive.state(), self._named(data, keys)
+        refuse(named, ~known(named, state.rows), "no-such-key", "not in the release", data, "check the keys")
+        if named.num_rows == state.rows.num_rows:
+            message = "This would delete every record of the release. Nothing was changed."
+            raise NoSolution(Problem("all-withheld", message, hint="a release without records is none: drop the store"))
+        return self._change("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
+
+    def update(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
+        """Replace records by new ones with the same keys; if all are as they were, there is no new version."""
+        self._check_same(plan)
+        self._tell("reading", 0, 0)
+        state, new = self._archive.state(), self._archive.read(data)
+        refuse(new, ~known(new, state.rows), "no-such-key", "not in the release", data, "insert them instead")
+        then = dict(zip(state.rows.column("key").to_pylist(), state.rows.column("content").to_pylist(), strict=True))
+        pairs = zip(new.column("key").to_pylist(), new.column("content").to_pylist(), strict=True)
+        new = new.filter(np.array([then[key] != content for key, content in pairs], bool))
+        if not new.num_rows:
+            return self._archive.row()
+        return self._change("update", state, known(state.rows, new), new, {"updated": new.num_rows})
+
+    def optimize(self, passes: int = PASSES) -> VersionRow:
+        """Lower the loss for the same records; 0 passes: by the paper's IL_Optimization alone.
+
+        If nothing can be improved, there is no new version.
+        """
+
+        def lower(microdata: Microdata, cluster_of: IntArray, used: int) -> Change:
+            return optimize(microdata, self.plan, cluster_of, used, passes, self._progress("optimizing"))
+
+        return self._regroup("optimize", lower)
+
+    def restart(self) -> VersionRow:
+        """Make the release afresh from the same records, as if it were created now."""
+
+        def afresh(microdata: Microdata, cluster_of: IntArray, used: int) -> Change:
+            found = solve(microdata, self.plan, self._threads, self._progress("clustering")).cluster_of
+            assert found is not None  # only methods that cluster come here
+            return Change(np.where(found < 0, -1, found + used), used + int(found.max()) + 1, {})
+
+        return self._regroup("restart", afresh)
+
+    def erase(self, keys: Sequence[str]) -> int:
+        """Erase people from the private tables of every version; who is still in the release is deleted first.
+
+        Returns how many rows were erased. Versions that held them cannot be exported any more.
+        """
+        named, state = self._named(None, keys), self._archive.state()
+        ever = self._store.all_places()
+        refuse(named, ~known(named, ever), "no-such-key", "in no version of the release", None, "check the keys")
+        living = named.filter(known(named, state.rows))
+        if living.num_rows:
+            self.delete(keys=living.column("key").to_pylist())
+        return self._store.erase(named.column("key").to_pylist())
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> int:
+        """Number of the newest version."""
+        return self._store.head()
+
+    def history(self) -> list[VersionRow]:
+        """Return what is known of every version, oldest first."""
+        return self._store.versions()
+
+    def release(self, version: int | None = None) -> Release:
+        """Return a version, the newest by default, as a release worked out anew from the store."""
+        return self._rebuilt(version).release
+
+    def export(
+        self,
+        version: int | None,
+        output: str | Path,
+        *,
+        format: Literal["csv", "parquet"] = "csv",
+        replace: bool = False,
+        link: str | Path | None = None,
+    ) -> Release:
+        """Write a version to a folder, verified once more, as ``anonymize`` would."""
+        made = self._rebuilt(version)
+        with contextlib.ExitStack() as undo:
+            with new_folder(Path(output), replace) as folder:
+                write_release(made.release, folder, format)
+                verify_before_publishing(made.release, folder, rows.plain_table(made.table))
+                if link is not None:
+                    write_link(made.release, Path(link))
+                    undo.callback(Path(link).unlink)
+            undo.pop_all()  # the release is in place, so its link stays
+        return made.release
+
+    def check(self) -> dict[str, Any]:
+        """Check the store: the chain of hashes over all versions, and the promises of the newest one."""
+        broken = self._store.check_chain()
+        found = self._rebuilt(None).verify()
+        return {"chain": not broken, "broken_versions": broken, "head": self.head, "verification": found.to_dict()}
+
+    def audit(self) -> Audit:
+        """Work out what somebody who holds every version could learn about each person."""
+        self._tell("auditing", 0, 0)
+        return audit_events(self._archive.events(), self.plan)
+
+    def diff(self, old: int, new: int) -> dict[str, Any]:
+        """Say what changed from one version to another, in numbers."""
+        before, after = self._archive.row(old), self._archive.row(new)
+        was, is_now = (self._archive.groups_of_people(row.number) for row in (before, after))
+        both = was.keys() & is_now.keys()
+        had, has = (self._archive.group_contents(row.number) for row in (before, after))
+        shared = had.keys() & has.keys()
+        return {
+            "from": before.number,
+            "to": after.number,
+            "people": {
+                "came": len(is_now.keys() - was.keys()),
+                "left": len(was.keys() - is_now.keys()),
+                "stayed_in_their_group": sum(was[key] == is_now[key] for key in both),
+                "changed_groups": sum(was[key] != is_now[key] for key in both),
+            },
+            "groups": {
+                "came": len(has.keys() - had.keys()),
+                "vanished": len(had.keys() - has.keys()),
+                "changed": sum(had[number] != has[number] for number in shared),
+                "unchanged": sum(had[number] == has[number] for number in shared),
+            },
+            "counts": {"from": before.counts, "to": after.counts},
+            "ntil": {"from": before.scores["ntil"], "to": after.scores["ntil"]},
+        }
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        newest = self._archive.row()
+        counts = newest.counts
+        return (
+            f"MaintainedRelease(version {newest.number}: {counts['released']:,} of {counts['records']:,} records in "
+            f"{counts['groups']:,} groups, {counts['held_back']:,} held back)"
+        )
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def _change(
+        self, verb: str, state: State, removed: BoolArray, new: pa.Table | None, counts: dict[str, int]
+    ) -> VersionRow:
+        """Work out the next version from records that go and records that come, and write it."""
+        self._tell("encoding", 0, 0)
+        changed = change_records(self._archive, state, removed, new)
+        self._tell("maintaining", 0, 0)
+        made, found = next_version(self._archive, state, changed, self._threads, self._progress("maintaining"))
+        return self._append(verb, made, found, counts)
+
+    def _regroup(self, verb: str, work: Callable[[Microdata, IntArray, int], Change]) -> VersionRow:
+        """Group the same records anew."""
+        if self.plan.republish in ("only-coarser", "cohorts"):
+            message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
+            raise PlanError(Problem("republish", message, hint=f"'{verb}' goes with republish: free or gated"))
+        self._tell("encoding", 0, 0)
+        state = self._archive.state()
+        table = self._archive.table(state.rows)
+        microdata = self._archive.encode(table)
+        place = state.place[microdata.record_of]
+        change = work(microdata, np.where(place < 0, -1, place), state.used)
+        withdrawn = place == WITHDRAWN
+        if verb == "optimize" and np.array_equal(change.cluster_of, np.where(place < 0, -1, place)):
+            return self._archive.row()
+        change = Change(np.where(withdrawn, -1, change.cluster_of), change.used, change.steps)
+        made = Candidate(self._archive, state, state.rows, table, microdata, change, withdrawn)
+        found = made.audit() if self.plan.republish == "gated" else audit_if_small(made)
+        if self.plan.republish == "gated" and found is not None and found.leaks:
+            raise NoSolution(
+                Problem("audit", exposes(found), hint="the plan says 'republish: gated': leave it as it is")
+            )
+        return self._append(verb, made, found, {})
+
+    def _append(self, verb: str, made: Candidate, found: Audit | None, counts: dict[str, int]) -> VersionRow:
+        self._tell("verifying", 0, 0)
+        version = made.as_version(verb, counts, found, self._threads)
+        self._tell("writing", 0, 0)
+        self._store.append(version)
+        return self._archive.row()
+
+    def _rebuilt(self, version: int | None) -> Candidate:
+        """Work a version out anew, and make sure that it is what it was."""
+        row = self._archive.row(version)
+        made = rebuilt(self._archive, row.number)
+        if made.facts() != row.facts:
+            message = f"Version {row.number} cannot be made again as it was: the store or this program has changed."
+            raise BrokenPromise(Problem("broken-promise", message, hint="run 'hedgerow release check'"))
+        return made
+
+    def _named(self, data: Any, keys: Sequence[str] | None) -> pa.Table:
+        """Read the keys that somebody names, in one of two ways."""
+        import pyarrow as pa
+
+        if (data is None) == (keys is None):
+            raise DataError(Problem("usage", "Give either a table of keys or the keys themselves.", hint="one of both"))
+        if keys is None:
+            return self._archive.read_keys(data)
+        texts = pa.array([str(key) for key in keys], pa.string())
+        return self._archive.read_keys(pa.table({str(self.plan.key): texts}))
+
+    def _check_same(self, plan: Plan | str | Path | None) -> None:
+        if plan is None:
+            return
+        given = (plan if isinstance(plan, Plan) else Plan.load(plan)).settled()
+        if not self._archive.is_plan(given):
+            message = "The release was created with another plan. Nothing was changed."
+            hint = "leave the plan out to use the release's own, or create a new release"
+            raise PlanError(Problem("other-plan", message, "" if isinstance(plan, Plan) else str(plan), hint))
+
+    def _progress(self, stage: str) -> Callable[[int, int], None]:
+        return lambda done, total: self._tell(stage, done, total)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def _check_plan(plan: Plan) -> None:
+    problems = []
+    if plan.key is None:
+        message = "The plan names no 'key', the column by which records are found again."
+        problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
+    if plan.method.name == "lattice":
+        message = "A release made on the lattice cannot be maintained: a change may move every level."
+        problems.append(Problem("conflict", message, hint="use a method that clusters, such as method: cluster"))
+    if plan.method.suppress or (plan.merges and plan.method.overlap != "allowed"):
+        message = "A release with suppressed cells, or ranges that must not overlap, cannot be maintained."
+        problems.append(Problem("conflict", message, hint="leave 'suppress' and 'overlap' out of the method"))
+    if problems:
+        raise PlanError(problems)
