@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks import adult
 
-NAMES = ("commands", "clustering", "diverse", "lattice", "research")
+NAMES = ("commands", "clustering", "diverse", "lattice", "research", "maintenance")
 
 
 def main() -> None:

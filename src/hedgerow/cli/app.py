@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from hedgerow.cli.compare import compare
+from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption, print_json
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.release import release_app
 from hedgerow.cli.simulate import simulate
 from hedgerow.version import __version__
 
@@ -25,10 +26,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(plan_app)
+app.add_typer(release_app)
 
-DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")]
-PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 BudgetOption = Annotated[
     str | None,
     typer.Option(
@@ -62,9 +61,7 @@ def anonymize(
         typer.Option(metavar="csv|parquet", help="Default: parquet if DATA is, else csv."),
     ] = None,
     seed: SeedOption = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Default: all processors. Does not change the result.")
-    ] = None,
+    threads: ThreadsOption = None,
     link: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
@@ -101,7 +98,7 @@ def anonymize(
             patience=patience,
         )
     if as_json:
-        _print_json(release.facts)
+        print_json(release.facts)
         return
     console = Console()
     console.print(facts_summary(release.facts), markup=False)
@@ -119,7 +116,7 @@ def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
 
     found = explain(data, plan).to_dict()
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         Console().print(explanation_summary(found), markup=False)
 
@@ -132,7 +129,7 @@ def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
 
     found = explore_lattice(data, plan).to_dict()
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         Console().print(lattice_summary(found), markup=False)
 
@@ -161,7 +158,7 @@ def weights(
     if plot is not None:
         association_plot(found["columns"], found["association"], list(found["weights"].values()), plot)
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         Console().print(association_summary(found), markup=False)
 
@@ -181,7 +178,7 @@ def verify(
 
     found = verify(release, original, link).to_dict()
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         Console().print(verification_summary(found), markup=False)
     if not found["kept"]:
@@ -217,10 +214,6 @@ def demo(
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         made = run_demo(output, wish, replace, progress, patience)
     if as_json:
-        _print_json(made.facts)
+        print_json(made.facts)
     else:
         made.show(Console())
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=float))

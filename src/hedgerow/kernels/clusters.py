@@ -12,7 +12,8 @@ boxes below. New clusters are loose from the start, and stand near the one they 
 Records are numbered in canonical order. Arrays travel in tuples:
 
 - ``state``: codes of every profile; profile, cell and place of every record; following (the next record of the same
-  cluster); box (lower, then upper codes) and info (SIZE … NEXT) of every cluster; used (one number: clusters so far);
+  cluster); box (lower, then upper codes) and info (SIZE … LOOSE) of every cluster; used (clusters so far, and how many
+  of them are loose: once they are too many, it is worth it to plant the index anew);
 - ``index``: low, high, dear, smallest, lowest, child, begin (the prefix tree, level by level), roots (by cell),
   order (of the clusters in it); reach, about, head (the tree of loose clusters);
 - ``asked``: k, whether the models survive growth, sensitive codes, value_start, overall, models, trees (all as in
@@ -157,6 +158,7 @@ def open_cluster(state, index, beside):
     info, used, head = state[6], state[7], index[11]
     new = used[0]
     used[0] += 1
+    used[1] += 1
     leaf = info[beside, LEAF]
     info[new, SIZE], info[new, COST], info[new, HEAD] = 0, 0, NOWHERE
     info[new, CELL], info[new, LEAF], info[new, LOOSE] = info[beside, CELL], leaf, 1
@@ -369,7 +371,14 @@ def plant(state, prices, order, cells, leaves):
     about = np.full((2 * leaves, 4), np.int64(NO_CODE))
     about[:, LAST_CELL] = -1
     head = np.full(leaves, np.int64(NOWHERE))
+    state[7][1] = 0
     return (low, high, dear, smallest, lowest, child, begin, roots, order, reach, about, head)
+
+
+@nb.njit(nogil=True)
+def overgrown(state, index):
+    """Tell whether so many clusters are loose that the index should be planted anew."""
+    return state[7][1] > 256 + index[8].size // 8
 
 
 # -- the tree of loose clusters --------------------------------------------------------------------------------------
@@ -382,6 +391,7 @@ def tell(state, index, prices, c):
     leaf = info[c, LEAF]
     if info[c, LOOSE] == 0:
         info[c, LOOSE] = 1
+        state[7][1] += 1
         info[c, NEXT] = head[leaf]
         head[leaf] = c
     tell_leaf(state, index, prices, leaf)

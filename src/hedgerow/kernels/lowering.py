@@ -23,6 +23,7 @@ from hedgerow.kernels.clusters import (
     members,
     narrow,
     nearest,
+    overgrown,
     with_record,
 )
 from hedgerow.kernels.maintenance import extremes, split
@@ -32,7 +33,7 @@ SWAP_WITH = 6
 
 
 @nb.njit(nogil=True, cache=True)
-def break_covered(state, index, prices, asked, desk, covers, by_loss, tally, stop):
+def break_covered(state, index, prices, asked, desk, covers, by_loss, tally):
     """IL_Optimization: break totally covered clusters, in the order ``by_loss``, where that lowers the loss.
 
     ``covers`` are clusters in the order of a balanced tree's leaves; and by node of the tree, the least and the
@@ -40,8 +41,6 @@ def break_covered(state, index, prices, asked, desk, covers, by_loss, tally, sto
     """
     info = state[6]
     for c in by_loss:
-        if stop[0]:
-            return
         records = members(state, c)
         goes = np.full(records.size, np.int64(NOWHERE))
         loss = np.int64(0)
@@ -104,16 +103,16 @@ def cheapest_cover(state, covers, desk, r, skip):
 
 
 @nb.njit(nogil=True, cache=True)
-def improve(state, index, prices, asked, desk, tally, done, stop):
-    """Go over all clusters once and lower the loss by splits, moves, swaps and dissolving; never raise it.
+def improve(state, index, prices, asked, desk, first, done, stop, tally):
+    """Go over the clusters and lower the loss by splits, moves, swaps and dissolving; never raise it.
 
-    ``tally`` counts splits, moves, swaps and clusters dissolved.
+    ``tally`` counts splits, moves, swaps and clusters dissolved. Returns where to go on once the index is planted anew.
     """
     info, used = state[6], state[7]
-    c = 0
+    c = first
     while c < used[0]:
-        if stop[0]:
-            return
+        if stop[0] or overgrown(state, index):
+            return c
         if info[c, SIZE] >= 2 * asked[0]:
             while split(state, index, prices, asked, desk, c, True):
                 tally[0] += 1
@@ -125,6 +124,7 @@ def improve(state, index, prices, asked, desk, tally, done, stop):
             dissolve_if_less(state, index, prices, asked, desk, c, tally)
         c += 1
         done[0] += 1
+    return c
 
 
 @nb.njit(nogil=True)

@@ -29,6 +29,7 @@ from hedgerow.kernels.clusters import (
     members,
     next_near,
     open_cluster,
+    overgrown,
     strength,
     unlist,
     with_record,
@@ -175,16 +176,18 @@ def settle(state, index, prices, asked, desk, r):
 
 
 @nb.njit(nogil=True, cache=True)
-def repair(state, index, prices, asked, desk, clusters, whole, tally, stop):
-    """Borrow for, or dissolve, every cluster that does not hold; ``whole``: merge it with its nearest one instead.
+def repair(state, index, prices, asked, desk, first, done, stop, last, whole, tally):
+    """Borrow for, or dissolve, clusters that do not hold; ``whole``: merge each with its nearest one instead.
 
-    ``tally`` counts the clusters that borrowed, were dissolved and were merged.
+    ``tally`` counts the clusters that borrowed, were dissolved and were merged. Returns where to go on once the index
+    is planted anew.
     """
     info = state[6]
     simple = asked[5][0].size == 0 and asked[7].size == 0
-    for c in range(clusters):
-        if stop[0]:
-            return
+    for c in range(first, last):
+        if stop[0] or overgrown(state, index):
+            return c
+        done[0] += 1
         if info[c, SIZE] == 0 or (simple and info[c, SIZE] >= asked[0]) or holds(members(state, c), asked, desk):
             continue
         if whole:
@@ -200,6 +203,7 @@ def repair(state, index, prices, asked, desk, clusters, whole, tally, stop):
         tally[1] += 1
         for r in empty(state, index, prices, c):
             settle(state, index, prices, asked, desk, r)
+    return last
 
 
 @nb.njit(nogil=True)
@@ -214,13 +218,17 @@ def merge(state, index, prices, asked, desk, c, tally):
 
 
 @nb.njit(nogil=True, cache=True)
-def settle_all(state, index, prices, asked, desk, records, done, stop):
-    """Let records, in this order, each join its best cluster if there is one."""
-    for r in records:
-        if stop[0]:
-            return
-        settle(state, index, prices, asked, desk, r)
+def settle_all(state, index, prices, asked, desk, first, done, stop, records):
+    """Let records, in this order, each join its best cluster if there is one.
+
+    Returns where to go on once the index is planted anew.
+    """
+    for i in range(first, records.size):
+        if stop[0] or overgrown(state, index):
+            return i
+        settle(state, index, prices, asked, desk, records[i])
         done[0] += 1
+    return records.size
 
 
 @nb.njit(nogil=True, cache=True)
@@ -234,7 +242,7 @@ def merge_rest(state, index, prices, asked, desk, records, starts, tally):
         c = state[7][0]
         state[7][0] += 1
         info[c, SIZE], info[c, HEAD], info[c, CELL] = 0, NOWHERE, cell[group[0]]
-        info[c, LEAF], info[c, LOOSE] = (0, 1)  # it stands in no leaf, so nothing finds it
+        info[c, LEAF], info[c, LOOSE] = 0, 1  # it stands in no leaf, so nothing finds it
         for r in group:
             enlist(state, c, r)
         enclosing(codes, profile, group, lo, hi)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -75,7 +76,7 @@ def create_release(
         table = local.read(data, asked, key=True)
         kinds = rows.kinds_of(table, asked)
         stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), asked, kinds, place_of(data))
-        table = rows.to_table(stored, asked, kinds, table.not_released)
+        table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         microdata, resolved = collapse(table, asked, in_order=True)
         settled = self_contained(resolved, table, microdata)

@@ -71,11 +71,7 @@ def maintain(
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
     tally = _repair(clusters, len(numbers), whole=False)
     homeless = np.flatnonzero(clusters.place < 0)
-    in_thread(
-        lambda done, stop: kernels.load("maintenance").settle_all(*clusters.arrays, homeless, done, stop),
-        len(homeless),
-        progress,
-    )
+    take_steps(clusters, kernels.load("maintenance").settle_all, lambda: len(homeless), (homeless,), progress)
     steps = {
         "borrowed": int(tally[0]),
         "dissolved": int(tally[1]),
@@ -140,15 +136,24 @@ def _merge_rest(microdata: Microdata, plan: Plan, requirement: Requirement, befo
 
 def _repair(clusters: Clusters, count: int, whole: bool) -> IntArray:
     tally = np.zeros(3, np.int64)
-    in_thread(
-        lambda _, stop: kernels.load("maintenance").repair(*clusters.arrays, count, whole, tally, stop), count, None
-    )
+    take_steps(clusters, kernels.load("maintenance").repair, lambda: count, (count, whole, tally), None)
     return tally
 
 
-def in_thread(work: Callable[[IntArray, IntArray], Any], weight: int, progress: Progress | None) -> None:
-    """Run one piece of kernel work so that Ctrl-C works and progress shows."""
-    run_in_threads(lambda first, last, done, stop: work(done, stop), np.array([weight], np.int64), 1, progress)
+def take_steps(
+    clusters: Clusters, kernel: Any, total: Callable[[], int], own: tuple[Any, ...], progress: Progress | None
+) -> None:
+    """Run a kernel over its work, planting the index anew whenever it asks for it; Ctrl-C works meanwhile."""
+
+    def work(_first: int, _last: int, done: IntArray, stop: IntArray) -> None:
+        at = 0
+        while not stop[0]:
+            at = kernel(*clusters.arrays, at, done, stop, *own)
+            if at >= total():
+                return
+            clusters.plant()
+
+    run_in_threads(work, np.array([total()], np.int64), 1, progress)
 
 
 def dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:

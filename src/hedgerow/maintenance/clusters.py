@@ -51,7 +51,7 @@ class Clusters:
         self.place = place.copy()
         self.cell = number_cells(microdata, ignore_limits=not keep_limits)
         self._info = np.zeros((capacity, 7), np.int64)
-        self._used = np.array([clusters], np.int64)
+        self._used = np.array([clusters, 0], np.int64)
         self._box = np.zeros((capacity, 2 * columns), np.int32)
         following = np.empty(len(place), np.int32)
         codes, profile = microdata.profiles, microdata.profile_of_unit

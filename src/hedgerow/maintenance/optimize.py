@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow import kernels
-from hedgerow.maintenance.change import Change, IntArray, Progress, dense, in_thread, lasting
+from hedgerow.maintenance.change import Change, IntArray, Progress, dense, lasting, take_steps
 from hedgerow.maintenance.clusters import Clusters
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -35,12 +35,11 @@ def optimize(
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
     kernel = kernels.load("lowering")
     broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)
-    covers, by_loss = clusters.covers(), clusters.by_loss()
-    in_thread(lambda _, stop: kernel.break_covered(*clusters.arrays, covers, by_loss, broken, stop), len(by_loss), None)
+    kernel.break_covered(*clusters.arrays, clusters.covers(), clusters.by_loss(), broken)
     for _ in range(passes):
         before = int(found.sum())
         clusters.plant()
-        in_thread(lambda done, stop: kernel.improve(*clusters.arrays, found, done, stop), clusters.used, progress)
+        take_steps(clusters, kernel.improve, lambda: clusters.used, (found,), progress)
         if int(found.sum()) == before:
             break
     steps = dict(zip(("split", "moved", "swapped", "dissolved"), map(int, found), strict=True))

@@ -1,4 +1,4 @@
-"""Plots for a page: risk against utility, and how closely columns go together.
+"""Plots for a page: risk against utility, how closely columns go together, how the loss of a release drifts.
 
 They need matplotlib, which the extra ``report`` brings; it is loaded when a plot is drawn. The ending of the path says
 the format, SVG or PNG, and the same facts give the same bytes of SVG with the same version of matplotlib.
@@ -27,6 +27,7 @@ COLOURS = (
 )  # told apart by the colour-blind
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GRID = "#d9d9d9"
+MOST_TICKS = 12  # versions whose names fit under an axis
 STYLE: dict[str, Any] = {
     "svg.hashsalt": "hedgerow",
     "svg.fonttype": "path",
@@ -169,6 +170,62 @@ def association_plot(
         for spine in bars.spines.values():
             spine.set_visible(False)
     return plot.path
+
+
+def drift_plot(versions: Sequence[Mapping[str, Any]], path: str | Path) -> Path:
+    """Draw what every version of a maintained release loses, beside what a release made afresh would.
+
+    Parameters
+    ----------
+    versions
+        One mapping per version, oldest first: ``version``, ``verb``, and ``scores`` with ``ntil`` and ``fresh_ntil``
+        (None if there is no estimate).
+    path
+        File to write, ending in ``.svg`` or ``.png``.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    if not versions:
+        raise HedgerowError(Problem("usage", "There is no version to draw.", hint="give at least one"))
+    numbers = [int(row["version"]) for row in versions]
+    lost = [float(row["scores"]["ntil"]) for row in versions]
+    fresh = [row["scores"]["fresh_ntil"] for row in versions]
+    estimates = [float("nan") if value is None else float(value) for value in fresh]
+    with _Plot(path, height=4.6) as plot:
+        axes = plot.figure.add_subplot()
+        size = 6 if len(numbers) <= MOST_TICKS else 3
+        axes.plot(numbers, lost, color=COLOURS[0], marker="o", markersize=size, linewidth=1.6, label="maintained")
+        label = "made afresh (estimate)"
+        axes.plot(
+            numbers,
+            estimates,
+            color=COLOURS[1],
+            marker="s",
+            markersize=size,
+            linewidth=1.4,
+            linestyle="--",
+            label=label,
+        )
+        ticks = _ticks(len(numbers))
+        names = [f"{numbers[at]}\n{versions[at]['verb']}" for at in ticks]
+        axes.set_xticks([numbers[at] for at in ticks], names, fontsize=9)
+        axes.set_xlabel("version, and what made it")
+        axes.set_ylabel("loss (NTIL)  (down is better)")
+        axes.margins(0.06, 0.15)
+        axes.grid(color=GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False)
+    return plot.path
+
+
+def _ticks(count: int) -> list[int]:
+    """Which of many versions are named: the first, the last, and some between them, evenly."""
+    if count <= MOST_TICKS:
+        return list(range(count))
+    return sorted({round(at * (count - 1) / (MOST_TICKS - 1)) for at in range(MOST_TICKS)})
 
 
 class _Plot:

@@ -1,0 +1,406 @@
+"""``hedgerow release``: a release that stays current, and its history."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console, RenderableType
+from rich.markup import escape
+
+from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption, print_json
+from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.run import Interrupted
+from hedgerow.errors import DataError, Problem
+
+if TYPE_CHECKING:
+    from hedgerow.maintained import MaintainedRelease
+    from hedgerow.store import VersionRow
+
+MOST_PASSES = 1000
+ANY_WORDS = {"allow_extra_args": True}  # stray words may be keys: the parser would repeat them in its message
+STRICT = ("gated", "cohorts")  # rules under which a leak is a broken promise
+
+release_app = typer.Typer(
+    name="release",
+    help="Keep a release current: people come, leave and change; every version is verified, audited and kept.",
+    no_args_is_help=True,
+)
+
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="S",
+        envvar="HEDGEROW_STORE",
+        help="Where the history lies: a file, or postgresql://user@host/database?schema=name.",
+        show_default=False,
+    ),
+]
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file of records.")]
+SamePlanOption = Annotated[
+    Path | None,
+    typer.Option("--plan", metavar="PLAN", help="Refuse unless the release was created with this plan."),
+]
+KeysOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,…",
+        help="Keys, with commas between. They end up in your shell's history and in the list of processes: "
+        "--keys-from does not show them.",
+    ),
+]
+KeysFromOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE|-", help="Text file with one key on every line; -: standard input."),
+]
+VersionArgument = Annotated[
+    str, typer.Argument(metavar="VERSION", help="Number of a version, or latest.", show_default=False)
+]
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+
+@release_app.command()
+def create(
+    data: DataArgument,
+    plan: PlanArgument,
+    store: StoreOption,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the first version, and begin the store of its history. The plan names the 'key' of the records."""
+    from hedgerow.maintained import create_release
+    from hedgerow.reports.release_terminal import change_summary
+
+    with ProgressBar() as progress, create_release(data, plan, store, threads=threads, progress=progress) as release:
+        found = _change_facts(release, release.history()[-1], changed=True)
+    _show(found, change_summary, as_json)
+
+
+@release_app.command()
+def insert(
+    file: FileArgument,
+    store: StoreOption,
+    plan: SamePlanOption = None,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add the records of FILE; their keys must be new."""
+    _change(store, threads, as_json, lambda release: release.insert(file, plan))
+
+
+@release_app.command(context_settings=ANY_WORDS)
+def delete(
+    context: typer.Context,
+    store: StoreOption,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file with the key column.", show_default=False),
+    ] = None,
+    keys: KeysOption = None,
+    keys_from: KeysFromOption = None,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove records, named by FILE, --keys or --keys-from. Earlier versions keep them: see 'erase'."""
+    if context.args or sum(given is not None for given in (file, keys, keys_from)) != 1:
+        _usage("Name the records in one way: one FILE, or --keys, or --keys-from.", "give exactly one of them")
+    if file is not None:
+        _change(store, threads, as_json, lambda release: release.delete(file))
+    else:
+        named = _keys(keys, keys_from)
+        _change(store, threads, as_json, lambda release: release.delete(keys=named))
+
+
+@release_app.command()
+def update(
+    file: FileArgument,
+    store: StoreOption,
+    plan: SamePlanOption = None,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replace records by those of FILE with the same keys; whole records, all columns."""
+    _change(store, threads, as_json, lambda release: release.update(file, plan))
+
+
+@release_app.command()
+def optimize(
+    store: StoreOption,
+    passes: Annotated[
+        int,
+        typer.Option(
+            min=0, max=MOST_PASSES, help="How often the search beyond the paper's goes over all groups; 0: not at all."
+        ),
+    ] = 5,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Regroup the same people so that less is lost. Readers of earlier versions may learn from it: see 'audit'."""
+    _change(store, threads, as_json, lambda release: release.optimize(passes))
+
+
+@release_app.command()
+def restart(store: StoreOption, threads: ThreadsOption = None, as_json: JsonOption = False) -> None:
+    """Start over: group the same people as if the release were created now. The history goes on."""
+    _change(store, threads, as_json, lambda release: release.restart())
+
+
+@release_app.command(context_settings=ANY_WORDS)
+def erase(
+    context: typer.Context,
+    store: StoreOption,
+    keys: KeysOption = None,
+    keys_from: KeysFromOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase people from the private tables of every version. It cannot be undone.
+
+    Their records, and which groups they were in, are removed from all versions.
+
+    Who is still in the release is deleted from it first, which makes a new version.
+
+    What was published stays. Versions that they were in can be exported no more.
+    """
+    if context.args or (keys is None) == (keys_from is None):
+        _usage("Name the people in one way: --keys A,B,… or --keys-from FILE.", "give exactly one of them")
+    named = _keys(keys, keys_from)
+    if not yes:
+        _ask(len(named), keys_from == "-")
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.release_terminal import erasure_summary
+
+    with ProgressBar() as progress, open_release(store, threads=threads, progress=progress) as release:
+        before = release.head
+        rows = release.erase(named)
+        newest = release.history()[-1]
+        deletion = _change_facts(release, newest, changed=True) if newest.number > before else None
+    found = {"people": len(named), "rows": rows, "version": newest.number, "deletion": deletion}
+    _show(found, erasure_summary, as_json)
+
+
+# ---- looking ---------------------------------------------------------------------------------------------------------
+
+
+@release_app.command()
+def export(
+    version: VersionArgument,
+    store: StoreOption,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
+    ],
+    format: Annotated[str, typer.Option(metavar="csv|parquet", help="Of the released rows.")] = "csv",
+    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
+    link: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a version to a folder as 'hedgerow anonymize' would, verified once more."""
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.terminal import facts_summary
+
+    if format not in ("csv", "parquet"):
+        raise typer.BadParameter("must be csv or parquet", param_hint="--format")
+    number = _version(version)
+    with ProgressBar() as progress, open_release(store, progress=progress) as release:
+        progress("exporting", 0, 0)
+        shown = release.head if number is None else number
+        made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
+    if as_json:
+        print_json(made.facts)
+        return
+    console = Console()
+    console.print(facts_summary(made.facts), markup=False)
+    written = f"\nversion {shown} [green]verified[/] and written to [bold]{escape(str(output))}[/]"
+    console.print(written, highlight=False, soft_wrap=True)
+    if link is not None:
+        console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
+
+
+@release_app.command()
+def history(
+    store: StoreOption,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture of loss over versions to write, .svg or .png.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the versions: what was done, who came and left, what is lost, and how far that is from a fresh release."""
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.plots import check_plot, drift_plot
+    from hedgerow.reports.release_terminal import history_summary
+
+    if plot is not None:
+        check_plot(plot)
+    with open_release(store) as release:
+        versions = [_version_facts(row) for row in release.history()]
+        found = {"republish": release.plan.republish, "advise_above": _threshold(release), "versions": versions}
+    if plot is not None:
+        drift_plot(versions, plot)
+    if as_json:
+        print_json(found)
+        return
+    console = Console()
+    console.print(history_summary(found), markup=False, highlight=False)
+    if plot is not None:
+        console.print(f"\nplot written to [bold]{escape(str(plot))}[/]", highlight=False, soft_wrap=True)
+
+
+@release_app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="V1", help="Number of a version, or latest.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="V2", help="Number of a version, or latest.", show_default=False)],
+    store: StoreOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Say in numbers what changed from one version to another: people, groups, loss."""
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.release_terminal import diff_summary
+
+    versions = [_version(text) for text in (old, new)]
+    with open_release(store) as release:
+        first, second = (release.head if number is None else number for number in versions)
+        found = release.diff(first, second)
+    _show(found, diff_summary, as_json)
+
+
+@release_app.command()
+def audit(
+    store: StoreOption,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if too much could be learned about anybody.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what somebody who holds all versions could learn about people.
+
+    Exit code 0 whatever is found, but 1 for a leak with --strict, and under 'republish: gated' or 'cohorts'.
+    """
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.release_terminal import audit_summary
+
+    with ProgressBar() as progress, open_release(store, progress=progress) as release:
+        rule = release.plan.republish
+        found = {"republish": rule, **release.audit().to_dict()}
+    _show(found, audit_summary, as_json)
+    if found["leaks"] and (strict or rule in STRICT):
+        raise typer.Exit(1)
+
+
+@release_app.command()
+def check(store: StoreOption, as_json: JsonOption = False) -> None:
+    """Check that nobody changed the store, and that its newest version keeps its promises; exit code 1 if not."""
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.release_terminal import check_summary
+
+    with ProgressBar() as progress, open_release(store, progress=progress) as release:
+        progress("checking", 0, 0)
+        found = release.check()
+    _show(found, check_summary, as_json)
+    if not (found["chain"] and found["verification"]["kept"]):
+        raise typer.Exit(1)
+
+
+# ---- shared ----------------------------------------------------------------------------------------------------------
+
+
+def _change(store: str, threads: int | None, as_json: bool, change: Callable[[MaintainedRelease], VersionRow]) -> None:
+    """Make a new version, and say what came of it."""
+    from hedgerow.maintained import open_release
+    from hedgerow.reports.release_terminal import change_summary
+
+    with ProgressBar() as progress, open_release(store, threads=threads, progress=progress) as release:
+        before = release.head
+        version = change(release)
+        found = _change_facts(release, version, changed=version.number > before)
+    _show(found, change_summary, as_json)
+
+
+def _change_facts(release: MaintainedRelease, version: VersionRow, changed: bool) -> dict[str, Any]:
+    """What is to be said of a version that was just made, as plain data."""
+    before = next((row for row in release.history() if row.number == version.parent), None)
+    drift, threshold = version.scores["drift"], _threshold(release)
+    return {
+        "changed": changed,
+        **_version_facts(version),
+        "before": None if before is None else {"counts": before.counts, "ntil": before.scores["ntil"]},
+        "republish": release.plan.republish,
+        "advise_above": threshold,
+        "start_over": drift is not None and threshold is not None and drift > threshold,
+    }
+
+
+def _version_facts(row: VersionRow) -> dict[str, Any]:
+    """A version as plain data; its facts are in what 'export' writes."""
+    said = dataclasses.asdict(row)
+    number, verification = said.pop("number"), said.pop("verification")
+    del said["facts"]
+    return {"version": number, **said, "verified": bool(verification.get("kept"))}
+
+
+def _threshold(release: MaintainedRelease) -> float | None:
+    return None if release.plan.drift is None else release.plan.drift.share
+
+
+def _show(found: dict[str, Any], draw: Callable[[dict[str, Any]], RenderableType], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        Console().print(draw(found), markup=False, highlight=False)
+
+
+def _version(text: str) -> int | None:
+    """Read a version; None is the newest."""
+    if text == "latest":
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= sys.maxsize):
+        raise typer.BadParameter("must be the number of a version, such as 3, or latest", param_hint="VERSION")
+    return int(text)
+
+
+def _keys(keys: str | None, source: str | None) -> list[str]:
+    """Read keys from an option, or line by line from a file; none of them is ever shown."""
+    parts = (keys or "").split(",") if source is None else _lines(source)
+    named = [part.strip() for part in parts if part.strip()]
+    if not named:
+        _usage("No key was given.", "name at least one record by its key")
+    return named
+
+
+def _lines(source: str) -> list[str]:
+    place = "standard input" if source == "-" else source
+    try:
+        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        message = f"The keys cannot be read: {error.strerror}."
+        raise DataError(Problem("no-file", message, place, "name a text file, or - for standard input")) from None
+    try:
+        return raw.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        message = "The keys are not text in UTF-8."
+        raise DataError(Problem("encoding", message, place, "save the file as UTF-8")) from None
+
+
+def _ask(people: int, reads_input: bool) -> None:
+    """Ask before people are erased; nothing is done unless the answer is yes."""
+    if reads_input or not sys.stdin.isatty():
+        _usage("Erasing cannot be undone, and there is nobody to ask.", "add --yes if it is meant")
+    from hedgerow.reports.release_terminal import erasure_warning
+
+    Console(stderr=True).print(erasure_warning(people), markup=False, highlight=False)
+    if not typer.confirm("Erase?", err=True):
+        raise Interrupted
+
+
+def _usage(message: str, hint: str) -> NoReturn:
+    raise DataError(Problem("usage", message, hint=hint))
