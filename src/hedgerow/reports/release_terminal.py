@@ -154,7 +154,7 @@ def erasure_summary(found: Mapping[str, Any]) -> RenderableType:
 
 def history_summary(found: Mapping[str, Any]) -> RenderableType:
     """Show every version in a line."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     table.add_column("version", justify="right", no_wrap=True)
     table.add_column("made (UTC)", min_width=10)  # date and time go below each other where room is short
     table.add_column("by", no_wrap=True)
