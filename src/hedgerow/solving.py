@@ -110,7 +110,7 @@ def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recodi
     recoding = clusters.in_published_order(microdata)
     withheld = microdata.records - recoding.released
     if not recoding.groups:
-        hint = "loosen the demands on the sensitive columns, or lower k"
+        hint = "loosen the demands on the sensitive columns, or lower k" if microdata.sensitive else "lower k"
         raise NoSolution(Problem("all-withheld", "No group could be formed that meets every demand.", hint=hint))
     _check_budget(microdata, plan, withheld)
     unknown = len(microdata.unknown)

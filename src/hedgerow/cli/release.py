@@ -92,7 +92,7 @@ def insert(
     as_json: JsonOption = False,
 ) -> None:
     """Add the records of FILE; their keys must be new."""
-    _change(store, threads, as_json, lambda release: release.insert(file, plan))
+    _change("insert", store, threads, as_json, lambda release: release.insert(file, plan))
 
 
 @release_app.command(context_settings=ANY_WORDS)
@@ -112,10 +112,10 @@ def delete(
     if context.args or sum(given is not None for given in (file, keys, keys_from)) != 1:
         _usage("Name the records in one way: one FILE, or --keys, or --keys-from.", "give exactly one of them")
     if file is not None:
-        _change(store, threads, as_json, lambda release: release.delete(file))
+        _change("delete", store, threads, as_json, lambda release: release.delete(file))
     else:
         named = _keys(keys, keys_from)
-        _change(store, threads, as_json, lambda release: release.delete(keys=named))
+        _change("delete", store, threads, as_json, lambda release: release.delete(keys=named))
 
 
 @release_app.command()
@@ -127,7 +127,7 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Replace records by those of FILE with the same keys; whole records, all columns."""
-    _change(store, threads, as_json, lambda release: release.update(file, plan))
+    _change("update", store, threads, as_json, lambda release: release.update(file, plan))
 
 
 @release_app.command()
@@ -143,13 +143,13 @@ def optimize(
     as_json: JsonOption = False,
 ) -> None:
     """Regroup the same people so that less is lost. Readers of earlier versions may learn from it: see 'audit'."""
-    _change(store, threads, as_json, lambda release: release.optimize(passes))
+    _change("optimize", store, threads, as_json, lambda release: release.optimize(passes))
 
 
 @release_app.command()
 def restart(store: StoreOption, threads: ThreadsOption = None, as_json: JsonOption = False) -> None:
     """Start over: group the same people as if the release were created now. The history goes on."""
-    _change(store, threads, as_json, lambda release: release.restart())
+    _change("restart", store, threads, as_json, lambda release: release.restart())
 
 
 @release_app.command(context_settings=ANY_WORDS)
@@ -314,7 +314,9 @@ def check(store: StoreOption, as_json: JsonOption = False) -> None:
 # ---- shared ----------------------------------------------------------------------------------------------------------
 
 
-def _change(store: str, threads: int | None, as_json: bool, change: Callable[[MaintainedRelease], VersionRow]) -> None:
+def _change(
+    verb: str, store: str, threads: int | None, as_json: bool, change: Callable[[MaintainedRelease], VersionRow]
+) -> None:
     """Make a new version, and say what came of it."""
     from hedgerow.maintained import open_release
     from hedgerow.reports.release_terminal import change_summary
@@ -322,7 +324,7 @@ def _change(store: str, threads: int | None, as_json: bool, change: Callable[[Ma
     with ProgressBar() as progress, open_release(store, threads=threads, progress=progress) as release:
         before = release.head
         version = change(release)
-        found = _change_facts(release, version, changed=version.number > before)
+        found = _change_facts(release, version, changed=version.number > before) | {"asked": verb}
     _show(found, change_summary, as_json)
 
 

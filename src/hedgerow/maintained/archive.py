@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.engines import local
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.published import value_vectors
 from hedgerow.microdata import Microdata, Table
@@ -55,8 +55,10 @@ class Archive:
     def __init__(self, store: Store, meta: Mapping[str, str] | None = None) -> None:
         self.store = store
         self.meta = dict(store.meta() if meta is None else meta)
-        self.plan = Plan.loads(self.meta["plan"])
-        self._asked = Plan.loads(self.meta["asked"])
+        try:
+            self.plan, self._asked = Plan.loads(self.meta["plan"]), Plan.loads(self.meta["asked"])
+        except (PlanError, KeyError):
+            raise self._damaged() from None
 
     def is_plan(self, plan: Plan) -> bool:
         """Tell whether a plan is the one the release was created with, as it was given or as it was written out."""
@@ -67,6 +69,8 @@ class Archive:
     def row(self, version: int | None = None) -> VersionRow:
         """What is known of a version; of the newest by default."""
         versions = self.store.versions()
+        if not versions:
+            raise self._damaged()
         number = versions[-1].number if version is None else version
         for row in versions:
             if row.number == number:
@@ -109,7 +113,12 @@ class Archive:
 
     def table(self, stored: pa.Table) -> Table:
         """Turn stored rows back into a table."""
-        return rows.to_table(stored, self.plan, self.meta["kinds"], tuple(json.loads(self.meta["not_released"])))
+        import pyarrow as pa
+
+        try:
+            return rows.to_table(stored, self.plan, self.meta["kinds"], tuple(json.loads(self.meta["not_released"])))
+        except (pa.ArrowException, ValueError, KeyError, IndexError):  # their texts may hold cells
+            raise self._damaged() from None
 
     def encode(self, table: Table) -> Microdata:
         """Encode a table whose rows are in the order of their keys."""
@@ -133,6 +142,10 @@ class Archive:
         only = self.plan.model_copy(update={"attributes": {}, "person": None, "data": self._asked.data})
         keys = rows.keys_of(local.read(data, only, key=True), self.plan, place_of(data))
         return pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)})
+
+    def _damaged(self) -> DataError:
+        message = "The store is not as Hedgerow wrote it."
+        return DataError(Problem("store-damaged", message, self.store.shown, "restore it from a copy"))
 
     # -- events ------------------------------------------------------------------------------------------------------
 

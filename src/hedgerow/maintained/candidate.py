@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,9 @@ from hedgerow.privacy import Requirement
 from hedgerow.publishing import make_release, verify_before_publishing, write_release
 from hedgerow.release import Release
 from hedgerow.solving import Solution, of_clusters
-from hedgerow.store import NewVersion
+from hedgerow.store import NewVersion, VersionRow
 from hedgerow.verification import Verification
+from hedgerow.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +52,8 @@ class Candidate:
         Its clusters, and how they came about.
     withdrawn
         Units that are withdrawn for good.
+    made_by
+        Version of Hedgerow that made it.
     """
 
     archive: Archive
@@ -60,6 +63,7 @@ class Candidate:
     microdata: Microdata
     change: Change
     withdrawn: BoolArray
+    made_by: str = __version__
 
     @property
     def number(self) -> int:
@@ -84,7 +88,8 @@ class Candidate:
     @cached_property
     def release(self) -> Release:
         """The release, not yet verified."""
-        return make_release(self.table, self.plan, self.microdata, self.solution)
+        release = make_release(self.table, self.plan, self.microdata, self.solution)
+        return replace(release, facts={**release.facts, "version": self.made_by})
 
     def facts(self) -> dict[str, Any]:
         """The facts of the release as plain data, as they come back from JSON."""
@@ -221,28 +226,28 @@ class Candidate:
         )
 
 
-def rebuilt(archive: Archive, version: int | None) -> Candidate:
+def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
-    state = archive.state(version)
+    state = archive.state(row.number)
     table = archive.table(state.rows)
     microdata = archive.encode(table)
     place = state.place[microdata.record_of]
     change = Change(np.where(place < 0, -1, place), state.used, {})
-    return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN)
+    made_by = row.facts["version"]  # it stays the release of the program that made it
+    return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN, made_by)
 
 
 def audit_events(events: tuple[pa.Table, pa.Table, pa.Table], plan: Plan) -> Audit:
     """Audit everything that happened, by what a plan asks."""
     columns = audited_columns(plan)
-    asked = [_asked_of(plan, column) for column in columns]
-    history = build_history(*events, columns)
+    asked = [_asked_of(plan, name, at_level) for name, at_level in columns]
+    history = build_history(*events, [name for name, _ in columns])
     return audit(history, plan.privacy.k, [p for p, _ in asked], [alpha for _, alpha in asked])
 
 
-def _asked_of(plan: Plan, column: str) -> tuple[int, float | None]:
+def _asked_of(plan: Plan, name: str, at_level: bool) -> tuple[int, float | None]:
     """How many values of an audited column must be left, and how certain somebody may be of one."""
-    name = column.removesuffix(" (level)")
-    if plan.attributes[name].level is not None and column == name:
+    if plan.attributes[name].level is not None and not at_level:
         return 0, None  # what is asked, is asked of it at its level
     demands = plan.privacy.demands(name)
     distinct = getattr(demands.get("l"), "distinct", None)

@@ -43,7 +43,10 @@ class Changed:
 
 
 def change_records(archive: Archive, state: State, removed: BoolArray, new: pa.Table | None) -> Changed:
-    """Take records out of a version and put new ones in; one that is replaced by its like stays where it lies."""
+    """Take records out of a version and put new ones in.
+
+    A record that is replaced by its like stays where it lies; one that was withdrawn for good stays withdrawn.
+    """
     import pyarrow as pa
 
     kept, place = state.rows.filter(~removed), state.place[~removed]
@@ -54,12 +57,12 @@ def change_records(archive: Archive, state: State, removed: BoolArray, new: pa.T
     every, place = kept.take(order), place[order]
     table = archive.table(every)
     if new is not None and removed.any():
-        place = _leave_if_alike(archive, state, removed, table, place)
+        place = _leave_in_place(archive, state, removed, table, place)
     return Changed(every, table, archive.encode(table), place)
 
 
-def _leave_if_alike(archive: Archive, state: State, removed: BoolArray, table: Table, place: IntArray) -> IntArray:
-    """Let replaced records lie where they did if nothing changed that groups depend on."""
+def _leave_in_place(archive: Archive, state: State, removed: BoolArray, table: Table, place: IntArray) -> IntArray:
+    """Let replaced records lie where they did if nothing changed that groups depend on, or they were withdrawn."""
     plan = archive.plan
     before = archive.table(state.rows.filter(removed))
     at = np.flatnonzero(known(_keys(table, plan), state.rows.filter(removed)))
@@ -69,6 +72,7 @@ def _leave_if_alike(archive: Archive, state: State, removed: BoolArray, table: T
             continue
         then, now = before.columns[name].to_pylist(), table.columns[name].take(at).to_pylist()
         same &= np.array([a == b for a, b in zip(then, now, strict=True)], bool)
+    same |= state.place[removed] == WITHDRAWN
     place = place.copy()
     place[at[same]] = state.place[removed][same]
     return place
@@ -93,9 +97,9 @@ def next_version(
     plan, microdata = archive.plan, changed.microdata
     sizes = [np.bincount(part[part >= 0], minlength=state.used) for part in (state.place, changed.place)]
     place = changed.place[microdata.record_of]
-    before = republish.Before(
-        np.where(place < 0, -1, place), state.used, place == WITHDRAWN, np.flatnonzero(sizes[0] != sizes[1])
-    )
+    cluster_of = np.where(place < 0, -1, place)
+    lost = np.flatnonzero(sizes[0] != sizes[1])
+    before = republish.Before(cluster_of, state.used, place == WITHDRAWN, lost)
     nobody = np.zeros(len(place), bool)
 
     def candidate(change: Change, withdrawn: BoolArray) -> Candidate:
@@ -119,7 +123,7 @@ def _gated(
     microdata: Microdata, plan: Plan, before: republish.Before, candidate: Callable[[Change, BoolArray], Candidate]
 ) -> tuple[Candidate, Audit]:
     """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
-    stay = republish.still_hold(microdata, plan, before) if plan.republish == "gated" else np.zeros(0, np.int64)
+    stay = before.lost if plan.republish == "gated" else np.zeros(0, np.int64)
     newcomers = (before.cluster_of < 0) & ~before.withdrawn
     held = np.zeros(len(newcomers), bool)
     while True:

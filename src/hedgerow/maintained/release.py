@@ -14,7 +14,7 @@ import numpy as np
 
 from hedgerow.engines import local
 from hedgerow.engines.folder import new_folder
-from hedgerow.errors import BrokenPromise, DataError, NoSolution, PlanError, Problem
+from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintained.archive import WITHDRAWN, Archive, BoolArray, IntArray, State, known, place_of, refuse
 from hedgerow.maintained.candidate import Candidate, audit_events, rebuilt
 from hedgerow.maintained.next_version import audit_if_small, change_records, exposes, next_version
@@ -27,13 +27,14 @@ from hedgerow.plan import Plan
 from hedgerow.publishing import self_contained, verify_before_publishing, write_link, write_release
 from hedgerow.release import Release
 from hedgerow.solving import solve
-from hedgerow.store import Store, VersionRow, open_store
+from hedgerow.store import Erasure, Store, VersionRow, open_store
 from hedgerow.workflow import collapse
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Progress = Callable[[str, int, int], None]
+MOST_PASSES = 1000
 
 
 def create_release(
@@ -157,9 +158,12 @@ class MaintainedRelease:
 
         If nothing can be improved, there is no new version.
         """
+        if passes not in range(MOST_PASSES + 1):
+            message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
+            raise DataError(Problem("usage", message))
 
         def lower(microdata: Microdata, cluster_of: IntArray, used: int) -> Change:
-            return optimize(microdata, self.plan, cluster_of, used, passes, self._progress("optimizing"))
+            return optimize(microdata, self.plan, cluster_of, used, int(passes), self._progress("optimizing"))
 
         return self._regroup("optimize", lower)
 
@@ -197,6 +201,10 @@ class MaintainedRelease:
         """Return what is known of every version, oldest first."""
         return self._store.versions()
 
+    def erasures(self) -> list[Erasure]:
+        """Return when people were erased, and how many rows; never who."""
+        return self._store.erasures()
+
     def release(self, version: int | None = None) -> Release:
         """Return a version, the newest by default, as a release worked out anew from the store."""
         return self._rebuilt(version).release
@@ -225,8 +233,11 @@ class MaintainedRelease:
     def check(self) -> dict[str, Any]:
         """Check the store: the chain of hashes over all versions, and the promises of the newest one."""
         broken = self._store.check_chain()
-        found = self._rebuilt(None).verify()
-        return {"chain": not broken, "broken_versions": broken, "head": self.head, "verification": found.to_dict()}
+        try:
+            found = self._rebuilt(None).verify().to_dict()
+        except HedgerowError as error:
+            found = {"kept": False, "promises": [], "problems": [problem.to_dict() for problem in error.problems]}
+        return {"chain": not broken, "broken_versions": broken, "head": self.head, "verification": found}
 
     def audit(self) -> Audit:
         """Work out what somebody who holds every version could learn about each person."""
@@ -324,7 +335,7 @@ class MaintainedRelease:
     def _rebuilt(self, version: int | None) -> Candidate:
         """Work a version out anew, and make sure that it is what it was."""
         row = self._archive.row(version)
-        made = rebuilt(self._archive, row.number)
+        made = rebuilt(self._archive, row)
         if made.facts() != row.facts:
             message = f"Version {row.number} cannot be made again as it was: the store or this program has changed."
             raise BrokenPromise(Problem("broken-promise", message, hint="run 'hedgerow release check'"))
@@ -338,6 +349,8 @@ class MaintainedRelease:
             raise DataError(Problem("usage", "Give either a table of keys or the keys themselves.", hint="one of both"))
         if keys is None:
             return self._archive.read_keys(data)
+        if isinstance(keys, str):
+            raise DataError(Problem("usage", "Keys are given as a list, not as one text.", hint="put it into a list"))
         texts = pa.array([str(key) for key in keys], pa.string())
         return self._archive.read_keys(pa.table({str(self.plan.key): texts}))
 

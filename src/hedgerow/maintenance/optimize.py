@@ -31,7 +31,7 @@ def optimize(
     """Lower the loss of clusters; with no passes, by IL_Optimization alone."""
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
-    room = (passes + 1) * (len(place) // requirement.k + 1)
+    room = 8 * (len(place) // requirement.k + 1) if passes else 0
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
     kernel = kernels.load("lowering")
     broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)

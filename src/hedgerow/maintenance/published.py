@@ -83,10 +83,12 @@ def number_groups(before: pa.Table, after: pa.Table) -> tuple[IntArray, pa.Table
     return np.array(numbers, np.int64), events
 
 
-def audited_columns(plan: Plan) -> tuple[str, ...]:
-    """Names of what an audit compares: the sensitive columns, and those with a level once more at that level."""
+def audited_columns(plan: Plan) -> list[tuple[str, bool]]:
+    """What an audit compares: the sensitive columns, and those with a level once more at that level (True)."""
     names = plan.columns("sensitive")
-    return (*names, *(f"{name} (level)" for name in names if plan.attributes[name].level is not None))
+    return [(name, False) for name in names] + [
+        (name, True) for name in names if plan.attributes[name].level is not None
+    ]
 
 
 def value_vectors(table: Table, plan: Plan, microdata: Microdata) -> tuple[list[str], IntArray]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.maintenance.change import Change, coarsen, form
+from hedgerow.maintenance.change import Change, coarsen, dense, form
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
@@ -55,22 +55,20 @@ def only_coarser(microdata: Microdata, plan: Plan, before: Before) -> Change:
 def cohorts(
     microdata: Microdata, plan: Plan, before: Before, stay: IntArray, held: BoolArray
 ) -> tuple[Change, BoolArray]:
-    """Withdraw clusters that lost a record, but for those that may ``stay``; returns the change, and who is withdrawn.
+    """Withdraw clusters that lost a record or do not hold; returns the change, and who is withdrawn.
 
-    ``held`` are newcomers that are to be held back.
+    Those that lost a record may ``stay`` if they hold. ``held`` are newcomers that are to be held back.
     """
     newcomers = (before.cluster_of < 0) & ~before.withdrawn & ~held
-    gone = np.isin(before.cluster_of, np.setdiff1d(before.lost, stay)) & (before.cluster_of >= 0)
+    leaving = np.union1d(np.setdiff1d(before.lost, stay), fail(microdata, plan, before.cluster_of))
+    gone = np.isin(before.cluster_of, leaving) & (before.cluster_of >= 0)
     left = Change(np.where(gone, -1, before.cluster_of), before.used, {"withdrawn": int(gone.sum())})
     change = form(microdata, plan, Requirement.of_plan(plan, microdata), left, newcomers)
     return change, before.withdrawn | gone
 
 
-def still_hold(microdata: Microdata, plan: Plan, before: Before) -> IntArray:
-    """Return the clusters that lost a record and still meet everything that is asked."""
+def fail(microdata: Microdata, plan: Plan, cluster_of: IntArray) -> IntArray:
+    """Return the clusters that do not meet what is asked; by t-closeness also some that nothing happened to may not."""
+    numbers, place = dense(cluster_of)
     requirement = Requirement.of_plan(plan, microdata)
-    at = np.searchsorted(before.lost, before.cluster_of)
-    inside = (at < len(before.lost)) & (before.cluster_of >= 0)
-    group_of = np.full(len(before.cluster_of), -1, np.int64)
-    group_of[inside] = np.where(before.lost[at[inside]] == before.cluster_of[inside], at[inside], -1)
-    return before.lost[~requirement.fails(microdata, group_of, len(before.lost))]
+    return numbers[requirement.fails(microdata, place, len(numbers))]

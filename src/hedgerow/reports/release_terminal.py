@@ -25,6 +25,11 @@ STEPS = {  # what is said of each step of a change: of one, of several
     "swapped": ("1 pair of records swapped", "{:,} pairs of records swapped"),
 }
 CAME = {"inserted": "came", "deleted": "left", "updated": "changed"}
+AS_IT_IS = {
+    "update": "the records are so already",
+    "optimize": "no step from here loses less",
+    "restart": "the groups are those of a fresh release",
+}
 NOT_RELEASED = {
     "held_back": "held back until they can be hidden",
     "withdrawn": "withdrawn for good",
@@ -49,8 +54,7 @@ ADVICE = (
 def change_summary(found: Mapping[str, Any]) -> RenderableType:
     """Show what came of a change: the new version, or that nothing had to be changed."""
     if not found["changed"]:
-        told = f"Nothing to change: the records are so already. Version {found['version']} stays the newest."
-        return Text(told)
+        return Text(f"Nothing to change: {AS_IT_IS[found['asked']]}. Version {found['version']} stays the newest.")
     counts, before = found["counts"], found["before"]
     lines = Table.grid(padding=(0, 2))
     lines.add_row("version", f"{found['version']}, by {found['verb']}{_who(counts)}")
@@ -331,6 +335,10 @@ def check_summary(found: Mapping[str, Any]) -> RenderableType:
             f"CHANGED since it was written: version {broken}. Go back to a copy that is whole.", style="bold red"
         )
     told = Text("chain of hashes  ") + chain
+    problems = found["verification"].get("problems", [])
+    if problems:
+        words = [Text(f"version {found['head']}: {problem['message']}", style="bold red") for problem in problems]
+        return Group(told, *words)
     return Group(
         told, Text(), Text(f"promises of version {found['head']}"), verification_summary(found["verification"])
     )
