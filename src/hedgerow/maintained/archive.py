@@ -39,6 +39,8 @@ class State:
         ``key`` and ``content`` of the records.
     place
         Cluster of every record, or why it has none.
+    group
+        Number of every record's group; −1 if it is not published.
     used
         Numbers of clusters given so far.
     """
@@ -46,6 +48,7 @@ class State:
     number: int
     rows: pa.Table
     place: IntArray
+    group: IntArray
     used: int
 
 
@@ -90,8 +93,8 @@ class Archive:
             raise DataError(Problem("erased", message, hint="what was published then is not in the store any more"))
         records = self.store.records(row.number).select(["key", "content"])
         records = records.filter(known(records, places)).sort_by("key")
-        place = places.column("cluster").to_numpy().astype(np.int64)
-        return State(row.number, records, place, int(row.counts["cluster_numbers"]))
+        place, group = (places.column(name).to_numpy().astype(np.int64) for name in ("cluster", "group_number"))
+        return State(row.number, records, place, group, int(row.counts["cluster_numbers"]))
 
     def made_afresh(self) -> VersionRow:
         """The version that was last made afresh."""
@@ -163,12 +166,26 @@ class Archive:
         return groups, self.store.all_places().select(["version", "key", "cluster", "group_number"]), values
 
 
-def known(these: pa.Table, those: pa.Table) -> BoolArray:
-    """Tell which keys of one table are in another."""
+def positions(these: pa.Table, those: pa.Table) -> IntArray:
+    """Where the keys of one table stand in another; −1 for those that do not."""
     import pyarrow.compute as pc
 
-    found = pc.is_in(these.column("key"), those.column("key").combine_chunks())
-    return np.asarray(found.to_numpy(), bool)
+    found = pc.index_in(these.column("key"), those.column("key").combine_chunks()).fill_null(-1)
+    return np.asarray(found.to_numpy(), np.int64)
+
+
+def known(these: pa.Table, those: pa.Table) -> BoolArray:
+    """Tell which keys of one table are in another."""
+    return positions(these, those) >= 0
+
+
+def differing(these: pa.Table, those: pa.Table) -> BoolArray:
+    """Tell which records of one table are not in another with the same content."""
+    import pyarrow.compute as pc
+
+    at = positions(these, those)
+    same = pc.equal(these.column("content"), those.column("content").take(np.maximum(at, 0))) if len(those) else None
+    return (at < 0) | (True if same is None else ~np.asarray(same.to_numpy(), bool))
 
 
 def refuse(named: pa.Table, wrong: BoolArray, code: str, what: str, data: Any, hint: str) -> None:

@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.clustering import find_cells
-from hedgerow.maintained.archive import DELETED, HELD_BACK, NO_LEAF, WITHDRAWN, Archive, BoolArray, IntArray, State
+from hedgerow.maintained.archive import (
+    DELETED,
+    HELD_BACK,
+    NO_LEAF,
+    WITHDRAWN,
+    Archive,
+    BoolArray,
+    IntArray,
+    State,
+    differing,
+    known,
+    positions,
+)
 from hedgerow.maintenance import drift, rows
 from hedgerow.maintenance.audit import Audit, audit
 from hedgerow.maintenance.change import Change
@@ -134,32 +146,24 @@ class Candidate:
 
     def records(self) -> pa.Table:
         """Records that are new or changed."""
-        if self.before is None:
-            return self.rows
-        then = self.before.rows
-        known = dict(zip(then.column("key").to_pylist(), then.column("content").to_pylist(), strict=True))
-        pairs = zip(self.rows.column("key").to_pylist(), self.rows.column("content").to_pylist(), strict=True)
-        return self.rows.filter(np.array([known.get(key) != content for key, content in pairs], bool))
+        return self.rows if self.before is None else self.rows.filter(differing(self.rows, self.before.rows))
 
+    @cached_property
     def places(self) -> pa.Table:
         """Where records lie now that did not lie there before."""
         import pyarrow as pa
 
         group = np.full(len(self.place), -1, np.int64)
         group[self.microdata.record_of] = self.group_of
-        keys = self.rows.column("key").to_pylist()
+        now = pa.table({"key": self.rows.column("key"), "cluster": self.place, "group_number": group})
         if self.before is None:
-            return pa.table({"key": keys, "cluster": self.place, "group_number": group})
-        then = self.archive.store.places()
-        lay = zip(then.column("cluster").to_pylist(), then.column("group_number").to_pylist(), strict=True)
-        known = dict(zip(then.column("key").to_pylist(), lay, strict=True))
-        now = zip(keys, self.place.tolist(), group.tolist(), strict=True)
-        changed = [(key, cluster, number) for key, cluster, number in now if known.get(key) != (cluster, number)]
-        gone = set(self.before.rows.column("key").to_pylist()) - set(keys)
-        changed += [(key, DELETED, -1) for key in sorted(gone)]
-        columns = list(zip(*changed, strict=True)) if changed else [(), (), ()]
-        kinds = (("key", pa.string()), ("cluster", pa.int64()), ("group_number", pa.int64()))
-        return pa.table({name: pa.array(list(part), kind) for (name, kind), part in zip(kinds, columns, strict=True)})
+            return now
+        at = positions(self.rows, self.before.rows)
+        moved = (at < 0) | (self.before.place[at] != self.place) | (self.before.group[at] != group)
+        gone = self.before.rows.filter(~known(self.before.rows, self.rows)).column("key")
+        nowhere = np.full(len(gone), DELETED, np.int64), np.full(len(gone), -1, np.int64)
+        left = pa.table({"key": gone, "cluster": nowhere[0], "group_number": nowhere[1]})
+        return pa.concat_tables([now.filter(moved), left])
 
     # -- what it gives away ------------------------------------------------------------------------------------------
 
@@ -170,11 +174,11 @@ class Candidate:
         texts, number = self._vectors
         keys = self.rows.column("key").take(self.microdata.record_of)
         values = pa.table({"key": keys, "values": pa.array([texts[one] for one in number.tolist()], pa.string())})
-        new = [_at_version(part, self.number) for part in (self._numbered[1], self.places(), values)]
+        new = [_at_version(part, self.number) for part in (self._numbered[1], self.places, values)]
         if self.before is None:
-            return audit_events((new[0], new[1], new[2]), self.plan)
+            return audit_events((new[0], new[1], new[2]), self.plan, self.number)
         groups, places, said = (pa.concat_tables(both) for both in zip(self.archive.events(), new, strict=True))
-        return audit_events((groups, places, said), self.plan)
+        return audit_events((groups, places, said), self.plan, self.number)
 
     # -- writing it --------------------------------------------------------------------------------------------------
 
@@ -193,7 +197,7 @@ class Candidate:
             audit={} if found is None else found.to_dict(),
             groups=self._numbered[1],
             records=self.records(),
-            places=self.places(),
+            places=self.places,
         )
 
     def _counts(self, facts: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
@@ -237,11 +241,11 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN, made_by)
 
 
-def audit_events(events: tuple[pa.Table, pa.Table, pa.Table], plan: Plan) -> Audit:
-    """Audit everything that happened, by what a plan asks."""
+def audit_events(events: tuple[pa.Table, pa.Table, pa.Table], plan: Plan, newest: int) -> Audit:
+    """Audit everything that happened up to the newest version, by what a plan asks."""
     columns = audited_columns(plan)
     asked = [_asked_of(plan, name, at_level) for name, at_level in columns]
-    history = build_history(*events, [name for name, _ in columns])
+    history = build_history(*events, [name for name, _ in columns], newest)
     return audit(history, plan.privacy.k, [p for p, _ in asked], [alpha for _, alpha in asked])
 
 

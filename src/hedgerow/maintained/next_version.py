@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Progress = Callable[[int, int], None]
-AUDITED_AT_ONCE = 100_000  # records up to which every version is audited as it is made; above, on request
+AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
 @dataclass(frozen=True, eq=False)

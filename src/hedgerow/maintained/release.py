@@ -15,7 +15,17 @@ import numpy as np
 from hedgerow.engines import local
 from hedgerow.engines.folder import new_folder
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
-from hedgerow.maintained.archive import WITHDRAWN, Archive, BoolArray, IntArray, State, known, place_of, refuse
+from hedgerow.maintained.archive import (
+    WITHDRAWN,
+    Archive,
+    BoolArray,
+    IntArray,
+    State,
+    differing,
+    known,
+    place_of,
+    refuse,
+)
 from hedgerow.maintained.candidate import Candidate, audit_events, rebuilt
 from hedgerow.maintained.next_version import audit_if_small, change_records, exposes, next_version
 from hedgerow.maintenance import rows
@@ -146,9 +156,7 @@ class MaintainedRelease:
         self._tell("reading", 0, 0)
         state, new = self._archive.state(), self._archive.read(data)
         refuse(new, ~known(new, state.rows), "no-such-key", "not in the release", data, "insert them instead")
-        then = dict(zip(state.rows.column("key").to_pylist(), state.rows.column("content").to_pylist(), strict=True))
-        pairs = zip(new.column("key").to_pylist(), new.column("content").to_pylist(), strict=True)
-        new = new.filter(np.array([then[key] != content for key, content in pairs], bool))
+        new = new.filter(differing(new, state.rows))
         if not new.num_rows:
             return self._archive.row()
         return self._change("update", state, known(state.rows, new), new, {"updated": new.num_rows})
@@ -242,7 +250,7 @@ class MaintainedRelease:
     def audit(self) -> Audit:
         """Work out what somebody who holds every version could learn about each person."""
         self._tell("auditing", 0, 0)
-        return audit_events(self._archive.events(), self.plan)
+        return audit_events(self._archive.events(), self.plan, self.head)
 
     def diff(self, old: int, new: int) -> dict[str, Any]:
         """Say what changed from one version to another, in numbers."""

@@ -96,7 +96,11 @@ class History:
 
 
 def build_history(
-    groups_events: pa.Table, places_events: pa.Table, value_events: pa.Table, sensitive_columns: Sequence[str]
+    groups_events: pa.Table,
+    places_events: pa.Table,
+    value_events: pa.Table,
+    sensitive_columns: Sequence[str],
+    newest: int = 0,
 ) -> History:
     """Play back the events of a release store.
 
@@ -115,6 +119,8 @@ def build_history(
         Columns ``version``, ``key`` and ``values``: JSON list of the sensitive cells.
     sensitive_columns
         Names of the sensitive columns; without any, all people have one and the same value.
+    newest
+        There are versions up to this one, even if nothing happened in some of them.
 
     Raises
     ------
@@ -145,7 +151,8 @@ def build_history(
     moves = _Moves(places_events, keys, _integers(places_events["group_number"]))
     values = _Moves(value_events, keys, value_codes[text_of] if names else None)
     groups = _Groups(groups_events, parsed_counts, code_of)
-    numbers = np.unique(np.concatenate([groups.version, moves.version, values.version]))
+    every = np.arange(1, newest + 1)
+    numbers = np.unique(np.concatenate([groups.version, moves.version, values.version, every]))
     at_start = NOWHERE if names else 0
     places, cells = moves.states(numbers, NOWHERE), values.states(numbers, at_start)
     versions = tuple(
