@@ -20,7 +20,7 @@ from hedgerow.plan import Plan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[str, int, int], None]
 AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
@@ -85,7 +85,7 @@ def _keys(table: Table, plan: Plan) -> pa.Table:
 
 
 def next_version(
-    archive: Archive, state: State, changed: Changed, threads: int | None, progress: Progress | None
+    archive: Archive, state: State, changed: Changed, threads: int | None, tell: Progress
 ) -> tuple[Candidate, Audit | None]:
     """Work out the version that follows a change of records, and its audit unless it is too large for that.
 
@@ -105,22 +105,33 @@ def next_version(
     def candidate(change: Change, withdrawn: BoolArray) -> Candidate:
         return Candidate(archive, state, changed.rows, changed.table, microdata, change, withdrawn)
 
+    def progress(done: int, total: int) -> None:
+        tell("maintaining", done, total)
+
+    tell("maintaining", 0, 0)
     if plan.republish == "free":
         made = candidate(maintain(microdata, plan, before.cluster_of, before.used, threads, progress), nobody)
     elif plan.republish == "only-coarser":
         made = candidate(republish.only_coarser(microdata, plan, before), nobody)
     else:
-        return _gated(microdata, plan, before, candidate)
-    return made, audit_if_small(made)
+        return _gated(microdata, plan, before, candidate, tell)
+    return made, audit_if_small(made, tell)
 
 
-def audit_if_small(made: Candidate) -> Audit | None:
+def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
     """Audit a version, unless it is so large that this is better done on request."""
-    return made.audit() if len(made.place) <= AUDITED_AT_ONCE else None
+    if len(made.place) > AUDITED_AT_ONCE:
+        return None
+    tell("auditing", 0, 0)
+    return made.audit()
 
 
 def _gated(
-    microdata: Microdata, plan: Plan, before: republish.Before, candidate: Callable[[Change, BoolArray], Candidate]
+    microdata: Microdata,
+    plan: Plan,
+    before: republish.Before,
+    candidate: Callable[[Change, BoolArray], Candidate],
+    tell: Progress,
 ) -> tuple[Candidate, Audit]:
     """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
     stay = before.lost if plan.republish == "gated" else np.zeros(0, np.int64)
@@ -129,6 +140,7 @@ def _gated(
     while True:
         change, withdrawn = republish.cohorts(microdata, plan, before, stay, held)
         made = candidate(change, withdrawn)
+        tell("auditing", 0, 0)
         found = made.audit()
         if not found.leaks:
             return made, found

@@ -103,7 +103,7 @@ def create_release(
         change = Change(found, int(found.max(initial=-1)) + 1, {})
         made = Candidate(Archive(opened, meta), None, stored, table, microdata, change, np.zeros(len(found), bool))
         tell("verifying", 0, 0)
-        version = made.as_version("create", {"inserted": stored.num_rows}, audit_if_small(made), threads)
+        version = made.as_version("create", {"inserted": stored.num_rows}, audit_if_small(made, tell), threads)
         tell("writing", 0, 0)
         opened.start(meta, version)
         return MaintainedRelease(opened, threads, progress)
@@ -306,8 +306,7 @@ class MaintainedRelease:
         """Work out the next version from records that go and records that come, and write it."""
         self._tell("encoding", 0, 0)
         changed = change_records(self._archive, state, removed, new)
-        self._tell("maintaining", 0, 0)
-        made, found = next_version(self._archive, state, changed, self._threads, self._progress("maintaining"))
+        made, found = next_version(self._archive, state, changed, self._threads, self._tell)
         return self._append(verb, made, found, counts)
 
     def _regroup(self, verb: str, work: Callable[[Microdata, IntArray, int], Change]) -> VersionRow:
@@ -326,7 +325,7 @@ class MaintainedRelease:
             return self._archive.row()
         change = Change(np.where(withdrawn, -1, change.cluster_of), change.used, change.steps)
         made = Candidate(self._archive, state, state.rows, table, microdata, change, withdrawn)
-        found = made.audit() if self.plan.republish == "gated" else audit_if_small(made)
+        found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
         if self.plan.republish == "gated" and found is not None and found.leaks:
             raise NoSolution(
                 Problem("audit", exposes(found), hint="the plan says 'republish: gated': leave it as it is")

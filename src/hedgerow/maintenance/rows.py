@@ -38,20 +38,36 @@ def kinds_of(table: Table, plan: Plan) -> str:
     Raises
     ------
     DataError
-        If a column holds something other than text, numbers, truth values, dates or times.
+        If a column holds something that does not come back from its text as it was.
     """
     import pyarrow as pa
 
     fields = []
     for name in stored_columns(plan):
-        kind = table.columns[name].type
-        if pa.types.is_dictionary(kind):
+        column = table.columns[name]
+        kind = column.type
+        if pa.types.is_dictionary(kind) or pa.types.is_null(kind) or pa.types.is_large_string(kind):
             kind = pa.string()
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        elif not _survives(column):
             message = f"Column {name!r} holds {kind}, which a store does not keep."
-            raise DataError(Problem("format", message, hint="give text, numbers, dates or times, or leave it out"))
+            raise DataError(Problem("format", message, hint="give text, whole or decimal numbers, or dates"))
         fields.append(pa.field(name, kind))
     return base64.b64encode(pa.schema(fields).serialize().to_pybytes()).decode()
+
+
+def _survives(column: pa.ChunkedArray) -> bool:
+    """Tell whether a column comes back from its text as it was."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type) or pa.types.is_float16(column.type):
+        return False
+    if pa.types.is_floating(column.type):
+        column = column.filter(pc.invert(pc.is_nan(column).fill_null(False)))  # which never equals itself
+    try:
+        return bool(column.cast(pa.string()).cast(column.type).equals(column))
+    except pa.ArrowException:
+        return False
 
 
 def keys_of(table: Table, plan: Plan, place: str) -> pa.Array:
