@@ -152,10 +152,11 @@ def best_cluster(task: Task, clusters: Clusters, record: int) -> int | None:
 def split(task: Task, members: Sequence[int]) -> tuple[Members, Members] | None:
     """What stays and what moves to a new cluster (Split2kCluster); None if no split leaves both holding.
 
-    With k alone exactly k records move, as in the paper. Otherwise records go on moving until both hold.
+    With k alone exactly k records move, as in the paper. Otherwise up to k more move, until both hold.
     """
     staying, new = list(members), Members()
-    while staying:
+    further = 0
+    while staying and further <= task.k:
         record = min(staying, key=lambda r: task.loss(without_record(staying, r)) + task.loss(with_record(new, r)))
         staying, new = without_record(staying, record), with_record(new, record)
         if task.strength(new) < task.k:
@@ -164,6 +165,7 @@ def split(task: Task, members: Sequence[int]) -> tuple[Members, Members] | None:
             return None
         if task.holds(staying) and task.holds(new):
             return staying, new
+        further += 1
     return None
 
 

@@ -556,4 +556,4 @@ def test_whatever_happens_every_version_holds_in_a_file() -> None:
 
 
 def test_whatever_happens_every_version_holds_on_a_server(postgres: str) -> None:
-    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 12)
+    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 8)

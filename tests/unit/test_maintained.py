@@ -780,6 +780,18 @@ def test_a_cohort_that_loses_somebody_is_withdrawn_for_good(tmp_path: Path) -> N
             assert code(caught) == "republish"
 
 
+@pytest.mark.parametrize("rule", ["free", "only-coarser", "gated", "cohorts"])
+def test_a_group_may_fail_because_others_came(tmp_path: Path, rule: str) -> None:
+    """Closeness is to the whole table: newcomers change what is asked of groups that they are not in."""
+    plan = leak_plan(rule).replace(privacy={"k": 2, "t": "0.5"})
+    first = people("a 20 flu", "b 21 cold", "c 60 flu", "d 61 cold")
+    with create_release(first, plan, tmp_path / "x.store") as made:
+        version = made.insert(people(*(f"n{number} {30 + number} gout" for number in range(8))))
+        assert version.verification["kept"]
+        assert version.counts["released"] >= 8
+        assert made.check()["verification"]["kept"]
+
+
 def test_an_audit_names_nobody(release: MaintainedRelease) -> None:
     release.insert(clinic(1, 60))
     found = json.dumps(release.audit().to_dict()) + repr(release.audit())

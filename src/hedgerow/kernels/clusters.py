@@ -223,6 +223,16 @@ def strength(records, asked):
 
 
 @nb.njit(nogil=True)
+def count_values(records, sensitive, value_start, histogram):
+    """Fill how often each value of every sensitive column occurs in some records."""
+    histogram[:] = 0
+    for r in records:
+        for s in range(sensitive.shape[1]):
+            if sensitive[r, s] >= 0:
+                histogram[value_start[s] + sensitive[r, s]] += 1
+
+
+@nb.njit(nogil=True)
 def holds(records, asked, desk):
     """Tell whether some records meet k and every model as a group."""
     k, sensitive, value_start, overall, models, trees = (asked[0], asked[2], asked[3], asked[4], asked[5], asked[6])
@@ -231,11 +241,7 @@ def holds(records, asked, desk):
     if models[0].size == 0:
         return True
     histogram = desk[0]
-    histogram[:] = 0
-    for r in records:
-        for s in range(sensitive.shape[1]):
-            if sensitive[r, s] >= 0:
-                histogram[value_start[s] + sensitive[r, s]] += 1
+    count_values(records, sensitive, value_start, histogram)
     return total_lack(histogram, value_start, overall, models, trees) == 0
 
 

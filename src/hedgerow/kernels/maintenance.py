@@ -17,6 +17,7 @@ from hedgerow.kernels.clusters import (
     NOWHERE,
     SIZE,
     best_cluster,
+    count_values,
     empty,
     enclose,
     enclosing,
@@ -34,6 +35,7 @@ from hedgerow.kernels.clusters import (
     unlist,
     with_record,
 )
+from hedgerow.kernels.diverse import DISTINCT
 from hedgerow.kernels.search_index import FAR, cost
 
 
@@ -105,7 +107,8 @@ def divide(state, prices, asked, desk, records):
     edges = np.empty((m, 4), np.int64)
     lo, hi = np.full(m, np.int64(FAR)), np.full(m, np.int64(-1))
     staying = records.size
-    while staying > 0:
+    further = 0
+    while staying > 0 and further <= k:
         extremes(codes, profile, records, side, 0, edges)
         chosen, least = -1, np.int64(FAR)
         for i in range(records.size):
@@ -135,8 +138,25 @@ def divide(state, prices, asked, desk, records):
             break
         if holds(moved, asked, desk) and holds(kept, asked, desk):
             return side
+        further += 1
     side[:] = 0
     return side
+
+
+@nb.njit(nogil=True)
+def has_two_of_enough(records, asked, desk):
+    """Tell whether two parts of some records could both have as many different values as is asked."""
+    sensitive, value_start, models = asked[2], asked[3], asked[5]
+    column, kind, wanted = models[0], models[1], models[2]
+    count_values(records, sensitive, value_start, desk[0])
+    for i in range(column.size):
+        if kind[i] == DISTINCT:
+            twice = 0
+            for v in range(value_start[column[i]], value_start[column[i] + 1]):
+                twice += min(desk[0][v], 2)
+            if twice < 2 * wanted[i]:
+                return False
+    return True
 
 
 @nb.njit(nogil=True)
@@ -146,6 +166,8 @@ def split(state, index, prices, asked, desk, c, only_if_less):
     if state[7][0] == info.shape[0]:
         return False  # no room: only a long search for less loss comes here
     records = members(state, c)
+    if not has_two_of_enough(records, asked, desk):
+        return False
     side = divide(state, prices, asked, desk, records)
     if side.max() == 0:
         return False
