@@ -455,8 +455,8 @@ def gather(reach, about, node):
 
 
 @nb.njit(nogil=True)
-def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, floor, number, seed, best):
-    """Find the next cluster of a cell in the order of (key, number), after a given one.
+def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, least, floor, number, seed, best):
+    """Find the next cluster of a cell of more than ``least`` records, after a given one in the order of (key, number).
 
     The key is the growth of the loss when a record joins (lo = hi = its codes), or the cost of the hull with a box.
     ``seed`` and ``best`` are a cluster that comes after the given one, and its key; or −1 and FAR. Returns the cluster,
@@ -494,7 +494,7 @@ def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, floor, numb
             continue
         for i in range(begin[node], begin[node + 1]):
             c = order[i]
-            if info[c, LOOSE] == 0 and c != skip:
+            if info[c, LOOSE] == 0 and c != skip and info[c, SIZE] > least:
                 key = hulls[j] + hull
                 if joining:
                     key += info[c, SIZE] * (key - info[c, COST])
@@ -533,7 +533,7 @@ def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, floor, numb
             continue
         c = head[node - head.size]
         while c >= 0:
-            if info[c, SIZE] > 0 and info[c, CELL] == cell and c != skip:
+            if info[c, SIZE] > least and info[c, CELL] == cell and c != skip:
                 key = np.int64(0)
                 for j in range(m):
                     below, above = (min(lo[j], np.int64(box[c, j])), max(hi[j], np.int64(box[c, m + j])))
@@ -575,23 +575,36 @@ def best_cluster(state, index, prices, asked, desk, r, skip):
             key += info[c, SIZE] * (key - info[c, COST])
             if key < best or (key == best and c < found):
                 found, best = c, key
-    found, best = nearest(state, index, prices, desk, lo, lo, cell[r], True, skip, -1, -1, found, best)
+    found, best = nearest(state, index, prices, desk, lo, lo, cell[r], True, skip, 0, -1, -1, found, best)
     if asked[1] and asked[8].max() < 0:
         return found, best
     alone = np.full(1, np.int64(r))
     while found >= 0 and not may_join(state, asked, desk, found, alone):
         found, best = nearest(
-            state, index, prices, desk, lo, lo, cell[r], True, skip, best, found, np.int64(NOWHERE), np.int64(FAR)
+            state, index, prices, desk, lo, lo, cell[r], True, skip, 0, best, found, np.int64(NOWHERE), np.int64(FAR)
         )
     return found, best
 
 
 @nb.njit(nogil=True)
-def next_near(state, index, prices, desk, c, floor, number):
-    """Next cluster after a given one in the order of the cost of its hull with another, then of its number."""
+def next_near(state, index, prices, desk, c, least, floor, number):
+    """Next cluster of more than ``least`` records, in the order of (cost of its hull with another, number)."""
     box, info = state[5], state[6]
     m = box.shape[1] // 2
     lo, hi = box[c, :m].astype(np.int64), box[c, m:].astype(np.int64)
     return nearest(
-        state, index, prices, desk, lo, hi, info[c, CELL], False, c, floor, number, np.int64(NOWHERE), np.int64(FAR)
+        state,
+        index,
+        prices,
+        desk,
+        lo,
+        hi,
+        info[c, CELL],
+        False,
+        c,
+        least,
+        floor,
+        number,
+        np.int64(NOWHERE),
+        np.int64(FAR),
     )

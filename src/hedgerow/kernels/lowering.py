@@ -191,7 +191,7 @@ def swap_out(state, index, prices, asked, desk, c, tally):
         other, key = np.int64(NOWHERE), np.int64(-1)
         for _ in range(SWAP_WITH):
             other, key = nearest(
-                state, index, prices, desk, alone, alone, info[c, CELL], False, c, key, other,
+                state, index, prices, desk, alone, alone, info[c, CELL], False, c, 0, key, other,
                 np.int64(NOWHERE), np.int64(FAR),
             )  # fmt: skip
             if other < 0:

@@ -47,7 +47,8 @@ def partner(state, index, prices, asked, desk, c, borrowing):
     that the other's records may all join.
     """
     own = members(state, c)
-    other, key = next_near(state, index, prices, desk, c, np.int64(-1), np.int64(-1))
+    least = asked[0] if borrowing else 0  # nobody else can spare a record
+    other, key = next_near(state, index, prices, desk, c, least, np.int64(-1), np.int64(-1))
     while other >= 0:
         if borrowing:
             record = spare(state, prices, asked, desk, other, c, own)
@@ -55,7 +56,7 @@ def partner(state, index, prices, asked, desk, c, borrowing):
                 return other, record
         elif may_join(state, asked, desk, other, own):
             return other, np.int64(NOWHERE)
-        other, key = next_near(state, index, prices, desk, c, key, other)
+        other, key = next_near(state, index, prices, desk, c, least, key, other)
     return np.int64(NOWHERE), np.int64(NOWHERE)
 
 
