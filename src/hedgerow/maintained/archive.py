@@ -16,6 +16,7 @@ from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.published import value_vectors
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.microdata import encode_columns
 from hedgerow.plan import Plan
 from hedgerow.store import Store, VersionRow
 
@@ -133,6 +134,7 @@ class Archive:
 
         plan = self.plan.model_copy(update={"data": self._asked.data})  # another file may have another delimiter
         table = local.read(data, plan, key=True)
+        check_values(table, plan, data)
         keys = rows.keys_of(table, plan, place_of(data))
         read = rows.to_rows(table, keys, plan, self.meta["kinds"], place_of(data))
         numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
@@ -152,18 +154,32 @@ class Archive:
 
     # -- events ------------------------------------------------------------------------------------------------------
 
-    def events(self) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Everything that happened to groups, to places and to sensitive values, as an audit takes it."""
+    def events(self, upto: int) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Everything that happened to groups, to places and to sensitive values, as an audit takes it.
+
+        Up to a version, because somebody else may be writing the next one.
+        """
         import pyarrow as pa
 
-        every = self.store.all_records()
+        every = self.store.all_records(upto)
         table = self.table(every)
         microdata = self.encode(table)
         texts, number = value_vectors(table, self.plan, microdata)
         spoken = every.take(microdata.record_of).select(["version", "key"])
         values = spoken.append_column("values", pa.array([texts[one] for one in number.tolist()], pa.string()))
-        groups = self.store.all_groups().select(["version", "number", "shown", "region", "size", "counts"])
-        return groups, self.store.all_places().select(["version", "key", "cluster", "group_number"]), values
+        groups = self.store.all_groups(upto).select(["version", "number", "shown", "region", "size", "counts"])
+        return groups, self.store.all_places(upto).select(["version", "key", "cluster", "group_number"]), values
+
+
+def check_values(table: Table, plan: Plan, data: Any) -> None:
+    """Refuse values without a leaf while the records still have the numbers that they have in their source."""
+    try:
+        encode_columns(table, plan)
+    except DataError as error:
+        found = [problem for problem in error.problems if problem.code in ("no-leaf", "not-a-number", "too-precise")]
+        if found:
+            place, said = place_of(data), "Nothing was changed."
+            raise DataError(Problem(one.code, f"{one.message} {said}", place, one.hint) for one in found) from None
 
 
 def positions(these: pa.Table, those: pa.Table) -> IntArray:

@@ -177,7 +177,9 @@ class Candidate:
         new = [_at_version(part, self.number) for part in (self._numbered[1], self.places, values)]
         if self.before is None:
             return audit_events((new[0], new[1], new[2]), self.plan, self.number)
-        groups, places, said = (pa.concat_tables(both) for both in zip(self.archive.events(), new, strict=True))
+        groups, places, said = (
+            pa.concat_tables(both) for both in zip(self.archive.events(self.before.number), new, strict=True)
+        )
         return audit_events((groups, places, said), self.plan, self.number)
 
     # -- writing it --------------------------------------------------------------------------------------------------

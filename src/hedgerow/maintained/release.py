@@ -21,6 +21,7 @@ from hedgerow.maintained.archive import (
     BoolArray,
     IntArray,
     State,
+    check_values,
     differing,
     known,
     place_of,
@@ -85,6 +86,7 @@ def create_release(
     try:
         tell("reading", 0, 0)
         table = local.read(data, asked, key=True)
+        check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
         stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), asked, kinds, place_of(data))
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
@@ -195,7 +197,12 @@ class MaintainedRelease:
         refuse(named, ~known(named, ever), "no-such-key", "in no version of the release", None, "check the keys")
         living = named.filter(known(named, state.rows))
         if living.num_rows:
-            self.delete(keys=living.column("key").to_pylist())
+            try:
+                self.delete(keys=living.column("key").to_pylist())
+            except NoSolution as error:
+                hint = "loosen what refuses it, such as 'withhold', in a new release without them; then drop this store"
+                message = "They are still in the release, and deleting them is refused; so nothing was erased."
+                raise NoSolution([*error.problems, Problem(error.problems[0].code, message, hint=hint)]) from None
         return self._store.erase(named.column("key").to_pylist())
 
     # -- looking -----------------------------------------------------------------------------------------------------
@@ -250,7 +257,8 @@ class MaintainedRelease:
     def audit(self) -> Audit:
         """Work out what somebody who holds every version could learn about each person."""
         self._tell("auditing", 0, 0)
-        return audit_events(self._archive.events(), self.plan, self.head)
+        head = self.head
+        return audit_events(self._archive.events(head), self.plan, head)
 
     def diff(self, old: int, new: int) -> dict[str, Any]:
         """Say what changed from one version to another, in numbers."""
@@ -358,8 +366,11 @@ class MaintainedRelease:
             return self._archive.read_keys(data)
         if isinstance(keys, str):
             raise DataError(Problem("usage", "Keys are given as a list, not as one text.", hint="put it into a list"))
-        texts = pa.array([str(key) for key in keys], pa.string())
-        return self._archive.read_keys(pa.table({str(self.plan.key): texts}))
+        try:
+            column = pa.array(keys)  # numbers are written as in a table
+        except pa.ArrowException:
+            column = pa.array([str(key) for key in keys], pa.string())
+        return self._archive.read_keys(pa.table({str(self.plan.key): column}))
 
     def _check_same(self, plan: Plan | str | Path | None) -> None:
         if plan is None:

@@ -87,17 +87,17 @@ class Store(ABC):
         """Return every group as of a version: ``version``, ``number``, ``shown``, ``region``, ``size``, ``counts``."""
         return self._state(GROUPS, version)
 
-    def all_records(self) -> pa.Table:
-        """Every record ever written, in order of version and key."""
-        return self._events(RECORDS)
+    def all_records(self, upto: int | None = None) -> pa.Table:
+        """Every record ever written, or written up to a version, in order of version and key."""
+        return self._events(RECORDS, upto)
 
-    def all_places(self) -> pa.Table:
-        """Every change of place, in order of version and key."""
-        return self._events(PLACES)
+    def all_places(self, upto: int | None = None) -> pa.Table:
+        """Every change of place, or those up to a version, in order of version and key."""
+        return self._events(PLACES, upto)
 
-    def all_groups(self) -> pa.Table:
-        """Every change of a group, in order of version and number."""
-        return self._events(GROUPS)
+    def all_groups(self, upto: int | None = None) -> pa.Table:
+        """Every change of a group, or those up to a version, in order of version and number."""
+        return self._events(GROUPS, upto)
 
     def erasures(self) -> list[Erasure]:
         """When people were erased and how many rows, oldest first; never who."""
