@@ -172,7 +172,7 @@ class MaintainedRelease:
             message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
             raise DataError(Problem("usage", message))
 
-        def lower(microdata: Microdata, cluster_of: IntArray, used: int) -> Change:
+        def lower(microdata: Microdata, cluster_of: IntArray, used: int, withdrawn: BoolArray) -> Change:
             return optimize(microdata, self.plan, cluster_of, used, int(passes), self._progress("optimizing"))
 
         return self._regroup("optimize", lower)
@@ -180,10 +180,14 @@ class MaintainedRelease:
     def restart(self) -> VersionRow:
         """Make the release afresh from the same records, as if it were created now."""
 
-        def afresh(microdata: Microdata, cluster_of: IntArray, used: int) -> Change:
-            found = solve(microdata, self.plan, self._threads, self._progress("clustering")).cluster_of
+        def afresh(microdata: Microdata, cluster_of: IntArray, used: int, withdrawn: BoolArray) -> Change:
+            units = np.flatnonzero(~withdrawn)
+            part = microdata.of_units(units) if withdrawn.any() else microdata
+            found = solve(part, self.plan, self._threads, self._progress("clustering")).cluster_of
             assert found is not None  # only methods that cluster come here
-            return Change(np.where(found < 0, -1, found + used), used + int(found.max()) + 1, {})
+            after = np.full(len(withdrawn), -1, np.int64)
+            after[units] = np.where(found < 0, -1, found + used)
+            return Change(after, used + int(found.max(initial=-1)) + 1, {})
 
         return self._regroup("restart", afresh)
 
@@ -317,7 +321,7 @@ class MaintainedRelease:
         made, found = next_version(self._archive, state, changed, self._threads, self._tell)
         return self._append(verb, made, found, counts)
 
-    def _regroup(self, verb: str, work: Callable[[Microdata, IntArray, int], Change]) -> VersionRow:
+    def _regroup(self, verb: str, work: Callable[[Microdata, IntArray, int, BoolArray], Change]) -> VersionRow:
         """Group the same records anew."""
         if self.plan.republish in ("only-coarser", "cohorts"):
             message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
@@ -327,11 +331,10 @@ class MaintainedRelease:
         table = self._archive.table(state.rows)
         microdata = self._archive.encode(table)
         place = state.place[microdata.record_of]
-        change = work(microdata, np.where(place < 0, -1, place), state.used)
         withdrawn = place == WITHDRAWN
+        change = work(microdata, np.where(place < 0, -1, place), state.used, withdrawn)
         if verb == "optimize" and np.array_equal(change.cluster_of, np.where(place < 0, -1, place)):
             return self._archive.row()
-        change = Change(np.where(withdrawn, -1, change.cluster_of), change.used, change.steps)
         made = Candidate(self._archive, state, state.rows, table, microdata, change, withdrawn)
         found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
         if self.plan.republish == "gated" and found is not None and found.leaks:
