@@ -410,10 +410,10 @@ def brittle(draw: st.DrawFn) -> tuple[Live, Placed, int]:
     given = Diverse(Case(attributes, values, k, 0), [sensitive], {"k": k, **privacy}, None, "increase")
     size = draw(st.integers(k, 2 * k))
     numbers = dice.sample(range(records), records)
-    fate = [draw(st.sampled_from([0.02, 0.1, 0.3]))] * 2
-    placed = {row: numbers[row // size] for row in range(records) if dice.random() > fate[0]}
+    moving = draw(st.sampled_from([0.02, 0.1, 0.3]))
+    placed = {row: numbers[row // size] for row in range(records) if dice.random() > moving}
     whole = Whole(given)
-    here = live(whole, [row for row in range(records) if row not in placed or dice.random() > fate[1]])
+    here = live(whole, [row for row in range(records) if row not in placed or dice.random() > moving])
     too_wide = {
         number for number, units in here.clusters(placed).items() if not here.task.is_allowed(units)
     }  # no change leads to such clusters
@@ -635,3 +635,11 @@ def test_the_search_for_less_loss_keeps_widths_that_cost_little(data: st.DataObj
     here = live(Whole(Diverse(Case(asked, values, k, 0), [], {"k": k}, None, "increase")), range(10 * k))
     change = maintain(here.microdata, here.plan, here.cluster_of({}), 0)
     check_search(here, here.placed(change), change.used)
+
+
+def test_the_search_for_less_loss_with_single_records_that_cost() -> None:
+    asked = {"role": "quasi-identifier", "intervals": "free", "weight": 1, "snap": 5}
+    values = {"c0": [1, 7, 12, 13, 38, 44]}
+    here = live(Whole(Diverse(Case({"c0": asked}, values, 2, 0), [], {"k": 2}, None, "increase")), range(6))
+    change = optimize(here.microdata, here.plan, here.cluster_of({0: 0, 1: 1, 2: 1, 3: 1, 4: 2, 5: 3}), 4)
+    assert change.cluster_of.tolist() == [0, 0, 1, 1, 2, 3]
