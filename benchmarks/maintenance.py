@@ -84,16 +84,12 @@ def _million(report: Callable[[str, Any], None]) -> None:
         microdata = encode_table(read_table(adult.resampled(adult.records(), MILLION), asked), asked)
         new = _chosen(len(microdata.record_of), MILLION // 100)
         old = np.flatnonzero(~new)
-        static, made = _timed(lambda m=microdata, k=k: KMember(k)(m))
+        static, made = _best(lambda m=microdata, k=k: KMember(k)(m), times=2)
         before = KMember(k)(microdata.of_units(old))
         cluster_of = np.full(len(new), -1, np.int64)
         cluster_of[old] = before.group_of
-        seconds, change = min(
-            (
-                _timed(lambda m=microdata, a=asked, c=cluster_of, b=before: maintain(m, a, c, b.groups))
-                for _ in range(3)
-            ),
-            key=lambda pair: pair[0],
+        seconds, change = _best(
+            lambda m=microdata, a=asked, c=cluster_of, b=before: maintain(m, a, c, b.groups), times=7
         )
         report(f"a million, k = {k}: insert 1 % s, static s", f"{seconds:.3f}, {static:.2f}")
         report("  share of the static time", f"{seconds / static:.2%}")
