@@ -164,7 +164,7 @@ def _draw(lines: list[Line], folder: Path) -> None:
             below.plot(at, [line.incremental * 1e3 for line in mine], "s--", label="maintained")
             below.plot(at, [line.incremental_optimization * 1e3 for line in mine], ":", label="IL_Optimization")
             above.set_title(f"k = {k}")
-            below.set_xlabel(f"% {verb}ed")
+            below.set_xlabel("% inserted" if verb == "insert" else "% deleted")
             below.set_yscale("log")
             above.grid(alpha=0.3)
             below.grid(alpha=0.3)
