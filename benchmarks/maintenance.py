@@ -40,8 +40,7 @@ class Line:
     share: float
     incremental: float
     static: float
-    incremental_optimization: float
-    static_optimization: float
+    optimization: float
     incremental_loss: float
     static_loss: float
     incremental_before: float
@@ -103,9 +102,7 @@ def _compare(verb: str, k: int, share: float) -> Line:
     table = adult.records()
     total = BASE + round(BASE * share)
     everything = encode_table(read_table(table.slice(0, total), asked), asked)
-    late = np.zeros(total, bool)
-    late[_chosen(total, total - BASE)] = True
-    late = late[everything.record_of]
+    late = _chosen(total, total - BASE)[everything.record_of]
     first = everything.of_units(np.flatnonzero(~late)) if verb == "insert" else everything
     after = everything if verb == "insert" else everything.of_units(np.flatnonzero(~late))
     before = KMember(k)(first)
@@ -117,13 +114,13 @@ def _compare(verb: str, k: int, share: float) -> Line:
     incremental, change = _best(lambda: maintain(after, asked, cluster_of, before.groups))
     static, fresh = _best(lambda: KMember(k)(after))
     lower, optimized = _best(lambda: optimize(after, asked, change.cluster_of, change.used, passes=0))
-    fresh_lower, fresh_optimized = _best(lambda: optimize(after, asked, fresh.group_of, fresh.groups, passes=0))
+    fresh_optimized = optimize(after, asked, fresh.group_of, fresh.groups, passes=0)
 
     def loss(cluster_of: IntArray) -> float:
         return float(total_loss(after, recoding_of(after, cluster_of)))
 
     return Line(
-        verb, k, share, incremental, static, lower, fresh_lower, loss(optimized.cluster_of),
+        verb, k, share, incremental, static, lower, loss(optimized.cluster_of),
         loss(fresh_optimized.cluster_of), loss(change.cluster_of), loss(fresh.group_of),
     )  # fmt: skip
 
@@ -162,7 +159,7 @@ def _draw(lines: list[Line], folder: Path) -> None:
             above.plot(at, [line.incremental_loss for line in mine], "s--", label="maintained")
             below.plot(at, [line.static * 1e3 for line in mine], "o-", label="afresh")
             below.plot(at, [line.incremental * 1e3 for line in mine], "s--", label="maintained")
-            below.plot(at, [line.incremental_optimization * 1e3 for line in mine], ":", label="IL_Optimization")
+            below.plot(at, [line.optimization * 1e3 for line in mine], ":", label="IL_Optimization")
             above.set_title(f"k = {k}")
             below.set_xlabel("% inserted" if verb == "insert" else "% deleted")
             below.set_yscale("log")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
 from hedgerow.engines import local
-from hedgerow.engines.folder import check_free, new_folder
-from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
+from hedgerow.engines.folder import new_folder
+from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
@@ -23,13 +21,19 @@ from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
-from hedgerow.publishing import make_release, self_contained, verify_before_publishing, write_link, write_release
+from hedgerow.publishing import (
+    Progress,
+    check_targets,
+    make_release,
+    publish,
+    self_contained,
+    silent,
+    verify_privately,
+    write_release,
+)
 from hedgerow.release import Release
 from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is (0: unknown)."""
 
 
 def anonymize(
@@ -91,24 +95,15 @@ def anonymize(
     >>> anonymize(people, plan)
     Release(4 of 4 records in 2 groups of 2–2, NTIL 0.0000)
     """
-    tell = progress or _silent
-    plan = _plan(plan, seed)
-    _check_targets(output, link, replace)
+    tell = progress or silent
+    plan = settled_plan(plan, seed)
+    check_targets(output, link, replace)
     tell("reading", 0, 0)
     release = _make(data, local.read(data, plan), plan, threads, tell, patience).release
     ending = format or ("parquet" if _is_parquet(data, plan) else "csv")
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         target = Path(scratch) / "release" if output is None else Path(output)
-        with contextlib.ExitStack() as undo:
-            with new_folder(target, replace) as folder:
-                tell("writing", 0, 0)
-                write_release(release, folder, ending)
-                tell("verifying", 0, 0)
-                verify_before_publishing(release, folder, data)
-                if link is not None:
-                    write_link(release, Path(link))
-                    undo.callback(Path(link).unlink)
-            undo.pop_all()  # the release is in place, so its link stays
+        publish(release, target, ending, data, link, replace, tell)
     return release
 
 
@@ -131,7 +126,7 @@ def explain(data: Any, plan: Plan | str | Path) -> Explanation:
     >>> explain(people, plan)
     Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
     """
-    plan = _plan(plan, None)
+    plan = settled_plan(plan)
     return explain_limits(*collapse(local.read(data, plan), plan))
 
 
@@ -175,7 +170,7 @@ def weights(data: Any, plan: Plan | str | Path) -> Association:
     >>> weights(people, plan).weights
     (0.25, 0.25, 0.5)
     """
-    plan = _plan(plan, None)
+    plan = settled_plan(plan)
     return associate(local.collapse(local.read(data, plan), plan), plan)
 
 
@@ -216,7 +211,7 @@ def compare(
     >>> compare(people, plan, methods=["exact", "bottom-up"])
     Comparison(2 of 2 releases made of 200 records)
     """
-    tell = progress or _silent
+    tell = progress or silent
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     asked = asked if seed is None else asked.replace(seed=seed)
     check_names(asked, methods, target)
@@ -229,10 +224,8 @@ def compare(
             chosen = plan_for(asked, method, one)
             table = local.read(data, chosen)
             records = table.records
-            run = _make(data, table, chosen, threads, _silent, patience)
-            with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-                write_release(run.release, Path(scratch), "parquet")
-                verify_before_publishing(run.release, Path(scratch), data)
+            run = _make(data, table, chosen, threads, silent, patience)
+            verify_privately(run.release, data)
         except (PlanError, NoSolution, DataError) as error:
             failed = failed or error
             made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
@@ -299,11 +292,8 @@ def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progre
     return _Made(make_release(table, plan, microdata, solution, _kind(data)), microdata, solution)
 
 
-def _silent(stage: str, done: int, total: int) -> None:
-    """Tell nobody."""
-
-
-def _plan(plan: Plan | str | Path, seed: int | None) -> Plan:
+def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
+    """Load a plan if it is the path of one, and leave out what its method does not use."""
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
     return (plan if seed is None else plan.replace(seed=seed)).settled()
 
@@ -320,21 +310,6 @@ def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdat
     }
     plan = plan.model_copy(update={"attributes": attributes, "weights": None})
     return local.collapse(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
-
-
-def _check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:
-    if output is not None:
-        check_free(Path(output), replace)
-    if link is None:
-        return
-    if Path(link).exists():
-        message = "The link table exists already."
-        raise DataError(Problem("output-in-use", message, str(link), "choose another file: it is never overwritten"))
-    if output is not None and Path(os.path.abspath(link)).is_relative_to(os.path.abspath(output)):  # noqa: PTH100
-        message = "The link table is private and must not lie in the release folder."
-        raise DataError(Problem("output", message, str(link), "name a file outside of it"))
-    if not Path(link).parent.is_dir():
-        raise DataError(Problem("no-file", "The folder for the link table does not exist.", str(link), "create it"))
 
 
 def _kind(data: Any) -> str:

@@ -813,3 +813,16 @@ def test_the_store_tells_the_plan_that_was_asked_for(release: MaintainedRelease,
     with open_store(tmp_path / "clinic.store") as store:
         assert Plan.loads(store.meta()["asked"]).digest() == plan_of().settled().digest()
     assert release.plan.key == "id"
+
+
+@pytest.mark.parametrize(
+    ("link", "what"), [("release/link.csv", "must not lie in the release folder"), ("old.csv", "exists already")]
+)
+def test_an_export_refuses_a_link_where_it_may_not_lie(
+    release: MaintainedRelease, tmp_path: Path, link: str, what: str
+) -> None:
+    (tmp_path / "old.csv").write_text("somebody else's")
+    with pytest.raises(DataError, match=what):
+        release.export(None, tmp_path / "release", link=tmp_path / link)
+    assert (tmp_path / "old.csv").read_text() == "somebody else's"
+    assert not (tmp_path / "release").exists()

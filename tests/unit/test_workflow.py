@@ -18,7 +18,7 @@ PLAN = hr.Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": 
 
 def test_a_link_that_appears_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link.csv").write_text("somebody else's")
-    monkeypatch.setattr(workflow, "_check_targets", lambda output, link, replace: None)  # it was not there yet
+    monkeypatch.setattr(workflow, "check_targets", lambda output, link, replace: None)  # it was not there yet
     with pytest.raises(hr.DataError, match="cannot be written"):
         hr.anonymize(PEOPLE, PLAN, tmp_path / "release", link=tmp_path / "link.csv")
     assert (tmp_path / "link.csv").read_text() == "somebody else's"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Events: TypeAlias = "tuple[pa.Table, pa.Table, pa.Table]"
 HELD_BACK, NO_LEAF, DELETED, WITHDRAWN = -1, -2, -3, -4  # places that are no cluster
 
 
@@ -136,7 +137,7 @@ class Archive:
         table = local.read(data, plan, key=True)
         check_values(table, plan, data)
         keys = rows.keys_of(table, plan, place_of(data))
-        read = rows.to_rows(table, keys, plan, self.meta["kinds"], place_of(data))
+        read = rows.to_rows(table, keys, self.meta["kinds"], place_of(data))
         numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
         return read.append_column("record", numbers.column("record"))
 
@@ -154,7 +155,7 @@ class Archive:
 
     # -- events ------------------------------------------------------------------------------------------------------
 
-    def events(self, upto: int) -> tuple[pa.Table, pa.Table, pa.Table]:
+    def events(self, upto: int) -> Events:
         """Everything that happened to groups, to places and to sensitive values, as an audit takes it.
 
         Up to a version, because somebody else may be writing the next one.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from hedgerow.maintained.archive import (
     WITHDRAWN,
     Archive,
     BoolArray,
+    Events,
     IntArray,
     State,
     differing,
@@ -35,7 +34,7 @@ from hedgerow.maintenance.published import audited_columns, group_table, number_
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.publishing import make_release, verify_before_publishing, write_release
+from hedgerow.publishing import make_release, verify_privately
 from hedgerow.release import Release
 from hedgerow.solving import Solution, of_clusters
 from hedgerow.store import NewVersion, VersionRow
@@ -109,10 +108,8 @@ class Candidate:
         return facts
 
     def verify(self) -> Verification:
-        """Write the release to a private place and check it against its records."""
-        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-            write_release(self.release, Path(scratch), "parquet")
-            return verify_before_publishing(self.release, Path(scratch), rows.plain_table(self.table))
+        """Check the release against its records."""
+        return verify_privately(self.release, rows.plain_table(self.table))
 
     # -- what is new in it -------------------------------------------------------------------------------------------
 
@@ -167,8 +164,8 @@ class Candidate:
 
     # -- what it gives away ------------------------------------------------------------------------------------------
 
-    def audit(self) -> Audit:
-        """What holders of all versions could learn with this one as the newest."""
+    def audit(self, past: Events | None = None) -> Audit:
+        """What holders of all versions could learn with this one as the newest; ``past`` are the events before it."""
         import pyarrow as pa
 
         texts, number = self._vectors
@@ -178,7 +175,7 @@ class Candidate:
         if self.before is None:
             return audit_events((new[0], new[1], new[2]), self.plan, self.number)
         groups, places, said = (
-            pa.concat_tables(both) for both in zip(self.archive.events(self.before.number), new, strict=True)
+            pa.concat_tables(both) for both in zip(past or self.archive.events(self.before.number), new, strict=True)
         )
         return audit_events((groups, places, said), self.plan, self.number)
 
@@ -243,7 +240,7 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN, made_by)
 
 
-def audit_events(events: tuple[pa.Table, pa.Table, pa.Table], plan: Plan, newest: int) -> Audit:
+def audit_events(events: Events, plan: Plan, newest: int) -> Audit:
     """Audit everything that happened up to the newest version, by what a plan asks."""
     columns = audited_columns(plan)
     asked = [_asked_of(plan, name, at_level) for name, at_level in columns]

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.errors import NoSolution, Problem
-from hedgerow.maintained.archive import HELD_BACK, WITHDRAWN, Archive, BoolArray, IntArray, State, known
+from hedgerow.maintained.archive import HELD_BACK, WITHDRAWN, Archive, BoolArray, Events, IntArray, State, known
 from hedgerow.maintained.candidate import Candidate
 from hedgerow.maintenance import republish
 from hedgerow.maintenance.audit import Audit
 from hedgerow.maintenance.change import Change, maintain
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
+from hedgerow.publishing import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Progress = Callable[[str, int, int], None]
 AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
@@ -114,7 +114,7 @@ def next_version(
     elif plan.republish == "only-coarser":
         made = candidate(republish.only_coarser(microdata, plan, before), nobody)
     else:
-        return _gated(microdata, plan, before, candidate, tell)
+        return _gated(microdata, plan, before, candidate, archive.events(state.number), tell)
     return made, audit_if_small(made, tell)
 
 
@@ -131,6 +131,7 @@ def _gated(
     plan: Plan,
     before: republish.Before,
     candidate: Callable[[Change, BoolArray], Candidate],
+    past: Events,
     tell: Progress,
 ) -> tuple[Candidate, Audit]:
     """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
@@ -141,7 +142,7 @@ def _gated(
         change, withdrawn = republish.cohorts(microdata, plan, before, stay, held)
         made = candidate(change, withdrawn)
         tell("auditing", 0, 0)
-        found = made.audit()
+        found = made.audit(past)
         if not found.leaks:
             return made, found
         failing = np.isin(made.group_of, found.failing_groups(made.number))

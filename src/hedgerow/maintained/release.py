@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from hedgerow.engines import local
-from hedgerow.engines.folder import new_folder
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintained.archive import (
     WITHDRAWN,
@@ -35,16 +33,15 @@ from hedgerow.maintenance.change import Change
 from hedgerow.maintenance.optimize import PASSES, optimize
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
-from hedgerow.publishing import self_contained, verify_before_publishing, write_link, write_release
+from hedgerow.publishing import Progress, check_targets, publish, self_contained, silent
 from hedgerow.release import Release
 from hedgerow.solving import solve
 from hedgerow.store import Erasure, Store, VersionRow, open_store
-from hedgerow.workflow import collapse
+from hedgerow.workflow import collapse, settled_plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Progress = Callable[[str, int, int], None]
 MOST_PASSES = 1000
 
 
@@ -79,8 +76,8 @@ def create_release(
     >>> version.number, version.counts["inserted"], version.counts["released"]
     (2, 1, 7)
     """
-    tell = progress or _silent
-    asked = (plan if isinstance(plan, Plan) else Plan.load(plan)).settled()
+    tell = progress or silent
+    asked = settled_plan(plan)
     _check_plan(asked)
     opened = open_store(store, create=True)
     try:
@@ -88,7 +85,7 @@ def create_release(
         table = local.read(data, asked, key=True)
         check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
-        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), asked, kinds, place_of(data))
+        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         microdata, resolved = collapse(table, asked, in_order=True)
@@ -125,7 +122,7 @@ class MaintainedRelease:
     """A release and its history; a context manager. Every verb that changes something returns the new version."""
 
     def __init__(self, store: Store, threads: int | None = None, progress: Progress | None = None) -> None:
-        self._store, self._threads, self._tell = store, threads, progress or _silent
+        self._store, self._threads, self._tell = store, threads, progress or silent
         self._archive = Archive(store)
 
     @property
@@ -238,15 +235,9 @@ class MaintainedRelease:
         link: str | Path | None = None,
     ) -> Release:
         """Write a version to a folder, verified once more, as ``anonymize`` would."""
+        check_targets(output, link, replace)
         made = self._rebuilt(version)
-        with contextlib.ExitStack() as undo:
-            with new_folder(Path(output), replace) as folder:
-                write_release(made.release, folder, format)
-                verify_before_publishing(made.release, folder, rows.plain_table(made.table))
-                if link is not None:
-                    write_link(made.release, Path(link))
-                    undo.callback(Path(link).unlink)
-            undo.pop_all()  # the release is in place, so its link stays
+        publish(made.release, Path(output), format, rows.plain_table(made.table), link, replace, self._tell)
         return made.release
 
     def check(self) -> dict[str, Any]:
@@ -378,18 +369,13 @@ class MaintainedRelease:
     def _check_same(self, plan: Plan | str | Path | None) -> None:
         if plan is None:
             return
-        given = (plan if isinstance(plan, Plan) else Plan.load(plan)).settled()
-        if not self._archive.is_plan(given):
+        if not self._archive.is_plan(settled_plan(plan)):
             message = "The release was created with another plan. Nothing was changed."
             hint = "leave the plan out to use the release's own, or create a new release"
             raise PlanError(Problem("other-plan", message, "" if isinstance(plan, Plan) else str(plan), hint))
 
     def _progress(self, stage: str) -> Callable[[int, int], None]:
         return lambda done, total: self._tell(stage, done, total)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 def _check_plan(plan: Plan) -> None:

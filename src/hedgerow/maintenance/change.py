@@ -26,7 +26,7 @@ import numpy.typing as npt
 from hedgerow import kernels
 from hedgerow.clustering import find_cells
 from hedgerow.clustering.threads import run_in_threads
-from hedgerow.maintenance.clusters import Clusters
+from hedgerow.maintenance.clusters import Clusters, dense
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.plan import Plan
@@ -154,15 +154,6 @@ def take_steps(
             clusters.plant()
 
     run_in_threads(work, np.array([total()], np.int64), 1, progress)
-
-
-def dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers that occur, ascending, and the position of every unit's among them; −1 stays."""
-    occurs = np.zeros(int(cluster_of.max(initial=-1)) + 2, bool)
-    occurs[cluster_of] = True
-    occurs[-1] = False  # where −1 points
-    numbers, rank = np.flatnonzero(occurs), np.cumsum(occurs) - 1
-    return numbers, np.where(cluster_of < 0, -1, rank[cluster_of])
 
 
 def lasting(clusters: Clusters, numbers: IntArray, used: int) -> IntArray:

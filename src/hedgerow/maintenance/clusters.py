@@ -14,7 +14,7 @@ from hedgerow.clustering.diverse import model_tables, value_tables
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import WITHHELD, Recoding
+from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
 BUCKET = 2  # clusters in a leaf of the tree
@@ -77,12 +77,6 @@ class Clusters:
         return int(self._used[0])
 
     @property
-    def loss(self) -> int:
-        """Total loss, in the units of the costs."""
-        info = self._info[: self.used]
-        return int((info[:, self.kernel.SIZE] * info[:, self.kernel.COST]).sum())
-
-    @property
     def arrays(self) -> tuple[Any, ...]:
         """What every step of the kernel takes first."""
         return self.state, self.index, self.prices, self.asked, self.desk
@@ -116,13 +110,13 @@ class Clusters:
         cheapest = np.full(2 * leaves, np.iinfo(np.int64).max)
         lowest = np.full(2 * leaves, NO_CODE, np.int64)
         here = slice(leaves, leaves + len(order))
-        first[here], last[here] = (cover[order, : columns + 1], cover[order, columns + 1 :])
+        first[here], last[here] = cover[order, : columns + 1], cover[order, columns + 1 :]
         cheapest[here], lowest[here] = self._info[order, self.kernel.COST], order
         while leaves > 1:
             nodes = np.arange(leaves // 2, leaves)
             a, b = 2 * nodes, 2 * nodes + 1
-            first[nodes], last[nodes] = (np.minimum(first[a], first[b]), np.maximum(last[a], last[b]))
-            cheapest[nodes], lowest[nodes] = (np.minimum(cheapest[a], cheapest[b]), np.minimum(lowest[a], lowest[b]))
+            first[nodes], last[nodes] = np.minimum(first[a], first[b]), np.maximum(last[a], last[b])
+            cheapest[nodes], lowest[nodes] = np.minimum(cheapest[a], cheapest[b]), np.minimum(lowest[a], lowest[b])
             leaves //= 2
         return order, first, last, cheapest, lowest
 
@@ -130,7 +124,7 @@ class Clusters:
         """Living clusters by cell, then by their codes, attribute by attribute: neighbours in a tree are alike."""
         alive = np.flatnonzero(self._info[: self.used, self.kernel.SIZE] > 0)
         box = self._box[alive]
-        columns, sizes = ([self._info[alive, self.kernel.CELL]], [int(self.cell.max(initial=0)) + 1])
+        columns, sizes = [self._info[alive, self.kernel.CELL]], [int(self.cell.max(initial=0)) + 1]
         for at, column in enumerate(self.microdata.indexed_columns):
             columns += [box[:, at], box[:, len(self.microdata.columns) + at]]
             sizes += [column.domain_size, column.domain_size]
@@ -139,8 +133,8 @@ class Clusters:
 
 def _desk(microdata: Microdata) -> tuple[Any, ...]:
     """Scratch space of the kernel: a histogram, and what a search remembers of its way."""
-    values, columns = (sum(column.values for column in microdata.sensitive), len(microdata.columns))
-    level, stack = ([np.zeros(columns, np.int64) for _ in range(5)], [np.zeros(256, np.int64) for _ in range(2)])
+    values, columns = sum(column.values for column in microdata.sensitive), len(microdata.columns)
+    level, stack = [np.zeros(columns, np.int64) for _ in range(5)], [np.zeros(256, np.int64) for _ in range(2)]
     return (np.zeros(values, np.int64), *level[:4], *stack, level[4])
 
 
@@ -151,10 +145,11 @@ def _asked(microdata: Microdata, requirement: Requirement, keep_limits: bool) ->
     person = np.zeros(0, np.int64) if microdata.person_of is None else microdata.person_of
     widest, ends, end_start = [], [np.zeros(0, np.int64)], [0]
     for column in microdata.indexed_columns:
-        bounded = keep_limits and isinstance(column, FreeColumn) and column.scaled_width is not None
-        if bounded and isinstance(column, FreeColumn):
+        width = None
+        if keep_limits and isinstance(column, FreeColumn) and column.scaled_width is not None:
+            width = column.scaled_width
             ends += [column.low_ends(), column.high_ends()]
-        widest.append(column.scaled_width if bounded and isinstance(column, FreeColumn) else -1)
+        widest.append(-1 if width is None else width)
         end_start.append(sum(map(len, ends)))
     return (
         requirement.k,
@@ -171,12 +166,19 @@ def _asked(microdata: Microdata, requirement: Requirement, keep_limits: bool) ->
     )
 
 
+def dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers that occur, ascending, and the position of every unit's among them; −1 stays."""
+    occurs = np.zeros(int(cluster_of.max(initial=-1)) + 2, bool)
+    occurs[cluster_of] = True
+    occurs[-1] = False  # where −1 points
+    numbers, rank = np.flatnonzero(occurs), np.cumsum(occurs) - 1
+    return numbers, np.where(cluster_of < 0, -1, rank[cluster_of])
+
+
 def recoding_of(microdata: Microdata, cluster_of: IntArray) -> Recoding:
     """Publish clusters, numbered in the order of their numbers, as the lowest common ancestors of their records."""
     inside = np.flatnonzero(cluster_of >= 0)
-    numbers, group = np.unique(cluster_of[inside], return_inverse=True)
-    group_of = np.full(len(cluster_of), WITHHELD, np.int64)
-    group_of[inside] = group.reshape(-1)
+    numbers, group_of = dense(cluster_of)
     order = inside[np.argsort(group_of[inside], kind="stable")]
     starts = np.searchsorted(group_of[order], np.arange(len(numbers)))
     codes = microdata.profiles[microdata.profile_of_unit[order]].astype(np.int64)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow import kernels
-from hedgerow.maintenance.change import Change, IntArray, Progress, dense, lasting, take_steps
-from hedgerow.maintenance.clusters import Clusters
+from hedgerow.maintenance.change import Change, IntArray, Progress, lasting, take_steps
+from hedgerow.maintenance.clusters import Clusters, dense
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement

@@ -101,7 +101,7 @@ def keys_of(table: Table, plan: Plan, place: str) -> pa.Array:
     return keys
 
 
-def to_rows(table: Table, keys: pa.Array, plan: Plan, kinds: str, place: str) -> pa.Table:
+def to_rows(table: Table, keys: pa.Array, kinds: str, place: str) -> pa.Table:
     """Turn a table into rows of a store, in the order of their keys; cells are brought to the store's kinds."""
     import pyarrow as pa
     import pyarrow.compute as pc
