@@ -212,8 +212,8 @@ class Encoded:
     unknown: npt.NDArray[np.bool_] | None
 
 
-def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
-    """Encode one quasi-identifier column.
+def encode(name: str, attribute: Attribute, values: pa.ChunkedArray, counts: IntArray | None = None) -> Encoded:
+    """Encode one quasi-identifier column; ``counts`` says how many records each row stands for, one each without it.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
     labels, indices = distinct_labels(values)
     present = [label for label in labels if label is not None]
     if attribute.free:
-        return _encode_free(name, attribute, labels, indices, present)
+        return _encode_free(name, attribute, labels, indices, present, counts)
     built = build_hierarchy(attribute, present)
     hierarchy, leaf_of = built.hierarchy, dict(built.leaf_of)
     unplaced: tuple[str, ...] = built.unplaced
@@ -232,7 +232,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
         hierarchy = hierarchy.with_leaves_under_root(own)
         leaf_of |= {label: label for label in own}
         unplaced = tuple(label for label in unplaced if label not in leaf_of)
-    unknown = records_without_leaf(name, attribute, labels, indices, set(unplaced))
+    unknown = records_without_leaf(name, attribute, labels, indices, set(unplaced), counts)
     if any(label is None for label in labels):
         hierarchy = hierarchy.with_leaves_under_root([MISSING])
     code_of = hierarchy.code_of
@@ -246,10 +246,15 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray) -> Encoded:
 
 
 def _encode_free(
-    name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, present: list[str]
+    name: str,
+    attribute: Attribute,
+    labels: list[str | None],
+    indices: IntArray,
+    present: list[str],
+    counts: IntArray | None,
 ) -> Encoded:
     not_numbers = {label for label in present if parse_number(label) is None}
-    unknown = records_without_leaf(name, attribute, labels, indices, not_numbers)
+    unknown = records_without_leaf(name, attribute, labels, indices, not_numbers, counts)
     numbers = [label for label in present if label not in not_numbers]
     intervals = Intervals.over(numbers, attribute.snap, name)
     has_missing = any(label is None for label in labels)
@@ -317,9 +322,14 @@ def spellings(node: str) -> set[str]:
 
 
 def records_without_leaf(
-    name: str, attribute: Attribute, labels: list[str | None], indices: IntArray, unplaced: set[str]
+    name: str,
+    attribute: Attribute,
+    labels: list[str | None],
+    indices: IntArray,
+    unplaced: set[str],
+    counts: IntArray | None = None,
 ) -> npt.NDArray[np.bool_] | None:
-    """Mark the records whose value has no leaf, or refuse them, as the plan says."""
+    """Mark the rows whose value has no leaf, or refuse them, as the plan says."""
     if not unplaced:
         return None
     bad = np.array([label in unplaced for label in labels], bool)[indices]
@@ -327,14 +337,24 @@ def records_without_leaf(
         return bad
     numeric = attribute.free or (attribute.hierarchy is not None and attribute.hierarchy.kind in ("bands", "cuts"))
     what = "are not numbers that it covers" if numeric else "have no leaf in its hierarchy"
-    message = (
-        f"Column {name!r}: {int(bad.sum()):,} records ({len(unplaced):,} different values) {what}; "
-        f"the first is record {int(np.argmax(bad)) + 1:,}."
-    )
+    message = f"Column {name!r}: {in_records(bad, counts, f' ({len(unplaced):,} different values) {what}')}."
     hint = "extend the hierarchy, add a missing marker to data.missing, or set 'unknown: withhold'"
     if not attribute.free:
         hint += " or 'unknown: own-leaf-under-root'"
     raise DataError(Problem("not-a-number" if numeric else "no-leaf", message, hint=hint))
+
+
+def in_records(bad: npt.NDArray[np.bool_], counts: IntArray | None, what: str) -> str:
+    """Say how many records something is true of, and which is the first; a collapsed table does not number them.
+
+    Examples
+    --------
+    >>> in_records(np.array([False, True]), None, " have no leaf"), in_records(np.array([True]), np.array([7]), " fail")
+    ('1 records have no leaf; the first is record 2', '7 records fail')
+    """
+    if counts is not None:
+        return f"{int(counts[bad].sum()):,} records{what}"
+    return f"{int(bad.sum()):,} records{what}; the first is record {int(np.argmax(bad)) + 1:,}"
 
 
 def distinct_labels(values: pa.ChunkedArray) -> tuple[list[str | None], IntArray]:

@@ -1,9 +1,10 @@
 """Microdata: the encoded table, collapsed to profiles with counts.
 
 Records that agree on every quasi-identifier are interchangeable to the algorithms, which therefore see *profiles*:
-distinct code vectors with counts. The canonical order of records — by codes, then person, then the other released
-columns — is what makes results independent of the order of rows: the records of a profile are its *units*, in that
-order, and ties go to the first.
+distinct code vectors with counts. The canonical order of records — by codes, then person, then sensitive columns, then
+the other released ones — is what makes results independent of the order of rows: the records of a profile are its
+*units*, in that order, and ties go to the first. Sensitive columns come before the others because an engine that
+collapses a table where it lies counts by them, and orders the records by the others there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode
+from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode, in_records
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -45,11 +46,11 @@ class Microdata:
     unit_start
         First unit of every profile, and the number of units.
     record_of
-        Record number (from 0, as read) of every unit, in canonical order.
+        Row of the table (from 0, as read) of every unit, in canonical order: its record, or the row that stands for it.
     person_of
         Person number of every unit, or None if every record is a person of its own.
     unknown
-        Record numbers that must be withheld because a value has no leaf.
+        Row of every record that must be withheld because a value has no leaf.
     sensitive
         The sensitive columns, in the plan's order.
     sensitive_of
@@ -123,11 +124,12 @@ def encode_table(table: Table, plan: Plan, in_order: bool = False) -> Microdata:
     ``in_order``: records that agree in all that is released keep the order of the table; else they stand in any.
     """
     encoded, sensitive = encode_columns(table, plan)
-    ties = [ranks(table.columns[name]) for name in plan.columns("sensitive", "other")]
+    tied = [name for name in (*plan.columns("sensitive"), *plan.columns("other")) if name in table.columns]
+    ties = [ranks(table.columns[name]) for name in tied]
     if in_order:
         ties.append((np.arange(table.records), table.records))
-    person = None if plan.person is None else _persons(plan.person, table.columns[plan.person])
-    return collapse(encoded, sensitive, person, ties)
+    person = None if plan.person is None else _persons(plan.person, table)
+    return collapse(encoded, sensitive, person, ties, table.counts)
 
 
 def collapse(
@@ -135,10 +137,12 @@ def collapse(
     sensitive: list[tuple[SensitiveColumn, IntArray, IntArray]],
     person: tuple[IntArray, int] | None = None,
     ties: Sequence[tuple[IntArray, int]] = (),
+    counts: IntArray | None = None,
 ) -> Microdata:
     """Collapse encoded columns to profiles with counts.
 
     ``person`` and ``ties`` are ranks of the records, with how many there are: they order the records of a profile.
+    ``counts`` says how many records each row stands for.
     """
     columns = tuple(part.column for part in encoded)
     unknown = np.zeros(len(encoded[0].codes), bool)
@@ -156,17 +160,22 @@ def collapse(
     keys = pack([column[kept] for column in codes], sizes)
     order = order_by(keys + words)
     starts = starts_of_runs([word[order] for word in keys])
-    record_of = kept[order]
-    matrix = np.stack([column[record_of[starts]] for column in codes], axis=1)
+    rows = kept[order]
+    matrix = np.stack([column[rows[starts]] for column in codes], axis=1)
+    record_of, unit_start = rows, np.append(starts, len(rows)).astype(np.int64)
+    if counts is not None:
+        record_of = np.repeat(rows, counts[rows])
+        unit_start = np.concatenate([[0], np.cumsum(counts[rows])])[unit_start]
     values = [values[record_of] for _, values, _ in sensitive]
+    withheld = np.flatnonzero(unknown)
     return Microdata(
         columns,
         index_order,
         np.ascontiguousarray(matrix, np.uint32),  # one type for the kernels, which are compiled per type
-        np.append(starts, len(record_of)).astype(np.int64),
+        unit_start,
         record_of,
         None if person is None else person[0][record_of],
-        np.flatnonzero(unknown),
+        withheld if counts is None else np.repeat(withheld, counts[withheld]),
         tuple(column for column, _, _ in sensitive),
         np.stack(values, axis=1) if values else np.zeros((len(record_of), 0), np.int64),
     )
@@ -181,9 +190,9 @@ def encode_columns(table: Table, plan: Plan) -> tuple[list[Encoded], list[tuple[
         attribute = plan.attributes[name]
         try:
             if attribute.role == "sensitive":
-                sensitive.append(encode_sensitive(name, attribute, table.columns[name]))
+                sensitive.append(encode_sensitive(name, attribute, table.columns[name], table.counts))
             else:
-                encoded.append(encode(name, attribute, table.columns[name]))
+                encoded.append(encode(name, attribute, table.columns[name], table.counts))
         except HedgerowError as error:
             problems += error.problems
     if problems:
@@ -208,14 +217,11 @@ def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:
     return of_label[indices], len(order) + 1
 
 
-def _persons(name: str, values: pa.ChunkedArray) -> tuple[IntArray, int]:
-    person, size = ranks(values)
+def _persons(name: str, table: Table) -> tuple[IntArray, int]:
+    person, size = ranks(table.columns[name])
     missing = person == size - 1
     if missing.any():
-        message = (
-            f"Column {name!r}: {int(missing.sum()):,} records have no person key; "
-            f"the first is record {int(np.argmax(missing)) + 1:,}."
-        )
+        message = f"Column {name!r}: {in_records(missing, table.counts, ' have no person key')}."
         raise DataError(Problem("no-person", message, hint="fill the keys, or leave 'person' out of the plan"))
     return person, size
 

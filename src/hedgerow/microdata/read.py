@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hedgerow.errors import DataError, Problem, did_you_mean
 from hedgerow.plan import DataFormat, Plan
 
@@ -33,13 +36,15 @@ class Table:
     columns
         The columns that were read, by name; text is dictionary-encoded, trimmed, and null where missing.
     records
-        Number of rows.
+        Number of records.
     not_released
         Columns of the source that stay behind.
     format
         How the source is written, with everything found out filled in.
     digest
         Fingerprint of the source file; empty for a table in memory.
+    counts
+        How many records each row stands for, where an engine has collapsed the table; None: one each.
     """
 
     columns: dict[str, pa.ChunkedArray]
@@ -47,6 +52,7 @@ class Table:
     not_released: tuple[str, ...]
     format: DataFormat
     digest: str
+    counts: npt.NDArray[np.int64] | None = None
 
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
@@ -61,7 +67,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         form, digest = plan.data, ""
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", _place(source), "give a table with records"))
-    columns = {name: _clean(table.column(name), plan.data.missing) for name in wanted}
+    columns = {name: clean(table.column(name), plan.data.missing) for name in wanted}
     stay = tuple(name for name in names if name not in plan.released_columns)
     return Table(columns, table.num_rows, stay, form, digest)
 
@@ -105,11 +111,11 @@ def _read_file(
     if kind == "csv":
         form = _resolved(path, form)
         names = tuple(_header(path, form))
-        _check_columns(names, plan, str(path), form.delimiter)
+        check_columns(names, plan, str(path), form.delimiter)
         return _read_csv(path, form, names, wanted), names, form
     table = _open_columnar(path, kind)
     names = tuple(table.schema.names)
-    _check_columns(names, plan, str(path))
+    check_columns(names, plan, str(path))
     try:
         if kind == "parquet":
             return table.read(columns=wanted), names, form
@@ -272,7 +278,7 @@ def _undecodable(path: Path, form: DataFormat) -> DataError:
 def _read_stream(source: Any, wanted: list[str], plan: Plan) -> tuple[pa.Table, tuple[str, ...]]:
     table = _stream_table(source)
     names = tuple(table.column_names)
-    _check_columns(names, plan, _place(source))
+    check_columns(names, plan, _place(source))
     return table.select(wanted), names
 
 
@@ -296,7 +302,8 @@ def _place(source: Any) -> str:
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str | None = None) -> None:
+def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str | None = None) -> None:
+    """Refuse a table that lacks a column which the plan names, or has two of one name."""
     problems = []
     if len(names) > MOST_COLUMNS:
         problems.append(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
@@ -316,7 +323,7 @@ def _check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: st
         raise DataError(problems)
 
 
-def _clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
+def clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
     """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -66,9 +66,9 @@ def fold(label: str) -> str:
 
 
 def encode_sensitive(
-    name: str, attribute: Attribute, values: pa.ChunkedArray
+    name: str, attribute: Attribute, values: pa.ChunkedArray, counts: IntArray | None = None
 ) -> tuple[SensitiveColumn, IntArray, IntArray]:
-    """Encode a sensitive column: the column, a code per record (−1: missing), and the records without a leaf."""
+    """Encode a sensitive column: the column, a code per row (−1: missing), and the rows without a leaf."""
     labels, indices = distinct_labels(values)
     present = [label for label in labels if label is not None]
     if attribute.hierarchy is None:
@@ -85,12 +85,14 @@ def encode_sensitive(
     code_of = {key: code for code, key in enumerate(order)}
     lookup = np.array([code_of[keys[label]] if label in keys else NO_VALUE for label in labels], np.int64)
     unplaced = {label for label in present if label not in keys}
-    without_leaf = records_without_leaf(name, attribute, labels, indices, unplaced)
+    without_leaf = records_without_leaf(name, attribute, labels, indices, unplaced, counts)
     unknown = np.zeros(0, np.int64) if without_leaf is None else np.flatnonzero(without_leaf)
     codes = lookup[indices]
-    counts = np.bincount(codes[codes >= 0], minlength=len(order))
+    known = codes >= 0
+    tally = np.zeros(len(order), np.int64)
+    np.add.at(tally, codes[known], 1 if counts is None else counts[known])
     spec = _spec(attribute, present)
-    return SensitiveColumn(name, len(order), counts, tree, leaf_node, in_order, attribute.weight, spec), codes, unknown
+    return SensitiveColumn(name, len(order), tally, tree, leaf_node, in_order, attribute.weight, spec), codes, unknown
 
 
 def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
