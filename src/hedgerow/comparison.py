@@ -20,6 +20,7 @@ from hedgerow.recoding import Recoding
 
 METHODS: dict[str, dict[str, Any]] = {
     "cluster": {"name": "cluster"},
+    "partition": {"name": "partition"},
     "lattice": {"name": "lattice"},
     "exact": {"name": "lattice", "objective": "research-value", "search": "exact"},
     "global": {"name": "lattice", "objective": "research-value", "search": "global"},

@@ -53,7 +53,7 @@ CODES: dict[str, str] = {
     "too-precise": "the numbers of a column have more digits than can be computed with exactly",
     "no-person": "records without a person key",
     "output": "the output cannot be written to the place asked for",
-    "output-in-use": "the output folder holds something already",
+    "output-in-use": "the output holds something already",
     "not-a-release": "a folder is not a release that Hedgerow wrote",
     # store
     "no-store": "there is no store at the address given",
@@ -73,6 +73,9 @@ CODES: dict[str, str] = {
     "erased": "people were erased without whom a version cannot be made again",
     "republish": "the plan does not let a new version change this",
     "no-connection": "a database cannot be reached, or does not let us in",
+    "table-address": "the address of a table on a server is not understood",
+    "no-table": "the server has no such table",
+    "no-right": "the role has no right to do this",
     # no solution
     "too-few-records": "the table has fewer records than k",
     "too-few-values": "a sensitive column has fewer different values than p",

@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.errors import HedgerowError, Problem
 from hedgerow.plan import Plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedLink:
+    """Which records are behind which groups, where records have no numbers: by classes of records that agree.
+
+    Attributes
+    ----------
+    profiles
+        The values of quasi-identifiers and sensitive columns as they were read, by name, and the ``class`` of each row;
+        the person's number too, under the person column's name, where the plan names one.
+    parts
+        ``class``, ``g`` and ``n``: so many records of a class are in group ``g``.
+    labels
+        ``g`` and, by name, what the group is published as in every quasi-identifier.
+    """
+
+    profiles: pa.Table
+    parts: pa.Table
+    labels: pa.Table
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release, in the order of published values.
+
+    Attributes
+    ----------
+    schema
+        Names and types of its columns.
+    batches
+        Starts the rows from the first.
+    link
+        Private: what is behind them. The number of the input record (from 0) behind every row; or classes and groups,
+        where records have no numbers; None where it is not known any more.
+    query
+        Where the data lies in a database: the statement that selects these rows there.
+    """
+
+    schema: pa.Schema
+    batches: Callable[[], Iterator[pa.RecordBatch]]
+    link: IntArray | CountedLink | None = None
+    query: str | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table, link: IntArray | CountedLink | None = None) -> Rows:
+        """Take rows from a table in memory."""
+        return cls(table.schema, lambda: iter(table.to_batches()), link)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,33 +74,50 @@ class Release:
 
     Attributes
     ----------
-    table
-        The released rows, as an Arrow table; :attr:`data` is the same in the kind of table that was given.
+    rows
+        The released rows, wherever they are; :attr:`table` has them as an Arrow table, :attr:`data` in the kind of
+        table that was given.
     plan
         The plan it was made with, hierarchies written out.
     facts
         What is true of it: counts, losses, limits; as in ``facts.json``.
-    record_of_row
-        Private: number of the input record (from 0) behind every released row. Not part of what is shared.
     kind
-        The library of the table that was given: ``pandas``, ``polars`` or ``pyarrow``.
+        The library of the table that was given: ``pandas``, ``polars``, ``spark`` or ``pyarrow``.
     """
 
-    table: pa.Table
+    rows: Rows
     plan: Plan
     facts: Mapping[str, Any]
-    record_of_row: npt.NDArray[np.int64]
     kind: str = "pyarrow"
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The released rows as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self.rows.batches(), self.rows.schema)
+
+    @property
+    def record_of_row(self) -> IntArray:
+        """Private: number of the input record (from 0) behind every released row. Not part of what is shared."""
+        if not isinstance(self.rows.link, np.ndarray):
+            message = "Records have no numbers where this release was made."
+            raise HedgerowError(Problem("usage", message, hint="use the local engine"))
+        return self.rows.link
 
     @property
     def data(self) -> Any:
-        """The released rows: a pandas or polars frame if one was given, else an Arrow table."""
+        """The released rows: a pandas, polars or Spark frame if one was given, else an Arrow table."""
         if self.kind == "pandas":
             return self.table.to_pandas()
         if self.kind == "polars":
             import polars
 
             return polars.from_arrow(self.table)
+        if self.kind == "spark":
+            from pyspark.sql import SparkSession
+
+            return SparkSession.active().createDataFrame(self.table)
         return self.table
 
     @property

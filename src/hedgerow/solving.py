@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall, find_cells
+from hedgerow.clustering import (
+    Cells,
+    ConstrainedKMember,
+    DiverseClustering,
+    MergeSmall,
+    Partition,
+    Split,
+    find_cells,
+    split_cells,
+)
 from hedgerow.clustering.threads import Progress
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.explanation import conditions, explain_limits
 from hedgerow.lattice import Node, Patience, Research, Space, find_optimum, make_space, recode, search_research
 from hedgerow.lattice.checker import make_checker
+from hedgerow.measures import total_loss
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
+from hedgerow.privacy.requirement import people_by_group
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
+Clustering = ConstrainedKMember | DiverseClustering | MergeSmall | Partition
+Run = Callable[[Clustering, Microdata, Cells, Progress | None], Recoding]
+"""Runs a clustering inside cells, wherever that is; the result is the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +72,11 @@ def solve(
     threads: int | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
+    run: Run | None = None,
 ) -> Solution:
-    """Find a release of microdata as a plan asks; patience is for the exact search by research value.
+    """Find a release of microdata as a plan asks.
+
+    ``patience`` is for the exact search by research value; ``run`` runs a clustering elsewhere than in threads here.
 
     Raises
     ------
@@ -72,7 +89,7 @@ def solve(
         if plan.method.objective == "research-value":
             return _by_research_value(microdata, plan, requirement, progress, patience)
         return _by_lattice(microdata, plan, requirement)
-    return _by_clustering(microdata, plan, requirement, threads or os.cpu_count() or 1, progress)
+    return _by_clustering(microdata, plan, requirement, threads or os.cpu_count() or 1, progress, run or here)
 
 
 def lattice_budget(microdata: Microdata, plan: Plan) -> int:
@@ -94,15 +111,21 @@ def _refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> No
 
 
 def _by_clustering(
-    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, progress: Progress | None
+    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, progress: Progress | None, run: Run
 ) -> Solution:
     cells = find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
     if cells.withheld == len(microdata.record_of):
         message = f"The limits would withhold every record (k = {requirement.k})."
         raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
     _check_budget(microdata, plan, cells.withheld + len(microdata.unknown))
-    clusters = cluster(microdata, plan, requirement, cells, threads, progress)
-    return of_clusters(microdata, plan, cells, clusters)
+    split = split_of(microdata, plan, requirement, cells)
+    within = cells if split is None else split.cells
+    clusters = run(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
+    solution = of_clusters(microdata, plan, cells, clusters)
+    if split is None:
+        return solution
+    facts = {"split": split_facts(microdata, plan, requirement, split, threads)}
+    return replace(solution, details={**solution.details, **facts})
 
 
 def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recoding) -> Solution:
@@ -124,18 +147,69 @@ def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recodi
 def cluster(
     microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells, threads: int, progress: Progress | None
 ) -> Recoding:
-    """Run the clustering that the plan names; groups are numbered as they are made."""
+    """Run the clustering that the plan names, with its splitting; groups are numbered as they are made."""
+    split = split_of(microdata, plan, requirement, cells)
+    within = cells if split is None else split.cells
+    return here(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
+
+
+def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, threads: int) -> Clustering:
+    """Return the clustering that the plan names; it is to be run inside cells."""
     method = plan.method
+    if method.name == "partition":
+        return Partition(requirement)
     if plan.merges:
         values = column_values(microdata, plan)
         aim: Any = method.name
         unlimited = (name for name in plan.quasi_identifiers if plan.attributes[name].limit is None)
         hideable = frozenset(unlimited if method.suppress else ())
-        allowed = method.overlap == "allowed"
-        return MergeSmall(requirement, values, aim, hideable, allowed, threads)(microdata, cells, progress)
+        return MergeSmall(requirement, values, aim, hideable, method.overlap == "allowed", threads)
     if requirement.models:
-        return DiverseClustering(requirement, plan.seed, threads, method.join)(microdata, progress, cells)
-    return ConstrainedKMember(requirement.k, plan.seed, threads)(microdata, progress, cells)
+        return DiverseClustering(requirement, plan.seed, threads, method.join)
+    return ConstrainedKMember(requirement.k, plan.seed, threads)
+
+
+def here(clustering: Clustering, microdata: Microdata, cells: Cells, progress: Progress | None) -> Recoding:
+    """Run a clustering in this process."""
+    return clustering(microdata, progress=progress, cells=cells)
+
+
+def split_of(microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells) -> Split | None:
+    """Split the cells that are larger than the plan wants; None if it does not ask for that."""
+    return None if plan.method.split is None else split_cells(microdata, cells, requirement, plan.method.split)
+
+
+def split_facts(
+    microdata: Microdata, plan: Plan, requirement: Requirement, split: Split, threads: int
+) -> dict[str, Any]:
+    """Say what was split, and what it cost in the smallest two parts that were one before.
+
+    The loss of clustering the two apart is divided by that of clustering them together; None if nothing was split, or
+    if they lose nothing together.
+    """
+    ratio = None
+    if split.siblings is not None:
+        units = np.flatnonzero(split.siblings >= 0)
+        both, side = microdata.of_units(units), split.siblings[units]
+        clustering = clustering_of(both, plan, requirement, threads)
+        apart, together = (
+            total_loss(both, here(clustering, both, _as_cells(both, cell_of), None))
+            for cell_of in (side, np.zeros_like(side))
+        )
+        ratio = None if together == 0 else _rounded(apart / together)
+    return {
+        "most_profiles": plan.method.split,
+        "cells": split.cells_split,
+        "parts": split.parts,
+        "sampled_loss_ratio": ratio,
+    }
+
+
+def _as_cells(microdata: Microdata, cell_of: IntArray) -> Cells:
+    """Cells that are known not to fail."""
+    cells = int(cell_of.max()) + 1
+    people = people_by_group(microdata, cell_of, cells)
+    return Cells(cell_of, people, np.bincount(cell_of), np.zeros(cells, bool), proven=True)
 
 
 def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> Solution:

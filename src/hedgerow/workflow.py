@@ -10,30 +10,38 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
-from hedgerow.engines import local
+from hedgerow.engines.base import Engine
 from hedgerow.engines.folder import new_folder
+from hedgerow.engines.opening import is_local, open_engine
+from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
 from hedgerow.lattice import Patience
 from hedgerow.measures.association import Association, associate
-from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
 from hedgerow.publishing import (
     Progress,
+    check_table,
     check_targets,
+    is_large,
     make_release,
     publish,
+    publish_table,
     self_contained,
     silent,
     verify_privately,
+    verify_table,
+    where_found,
     write_release,
 )
-from hedgerow.release import Release
+from hedgerow.release import Release, Rows
+from hedgerow.server import is_server
 from hedgerow.solving import Solution, solve
-from hedgerow.verification import Verification, verify_release
+from hedgerow.verification import Verification, verify_release, verify_release_in_place
 
 
 def anonymize(
@@ -43,9 +51,11 @@ def anonymize(
     *,
     seed: int | None = None,
     threads: int | None = None,
-    format: Literal["csv", "parquet"] | None = None,
+    format: Literal["csv", "parquet", "parts"] | None = None,
     link: str | Path | None = None,
     replace: bool = False,
+    engine: str = "auto",
+    master: str | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
 ) -> Release:
@@ -54,22 +64,30 @@ def anonymize(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, the address of a table on a PostgreSQL server
+        (``postgresql://user@host/database?table=schema.patients``), or a Spark frame.
     plan
         A plan, or the path of one.
     output
-        Folder to write ``data.csv`` (or ``.parquet``), ``plan.yaml`` and ``facts.json`` to. It appears whole and
-        verified, or not at all. Without it the release is only returned.
+        Folder to write ``data.csv`` (or ``.parquet``), ``plan.yaml`` and ``facts.json`` to, or the address of a table
+        on a PostgreSQL server to make. It appears whole and verified, or not at all. Without it the release is only
+        returned.
     seed
         Overrides the plan's seed.
     threads
         Threads to cluster with; all processors by default. The result does not depend on it.
     format
-        ``csv`` or ``parquet``; by default what the data was.
+        ``csv`` or ``parquet``; by default what the data was. ``parts``: Parquet files written by a Spark cluster, the
+        default there.
     link
         Private file to write the link from records to released rows to, outside the output folder.
     replace
-        Whether an existing output folder may be replaced.
+        Whether an existing output, if it is a release, may be replaced.
+    engine
+        ``local`` (in memory), ``duckdb`` (files larger than memory), ``spark`` (a Parquet path, or ``table:NAME``).
+        By default what suits the data. The release does not depend on it.
+    master
+        The Spark cluster to use, where no session is running; by default ``local[*]``.
     progress
         Called now and then during long work.
     patience
@@ -97,17 +115,27 @@ def anonymize(
     """
     tell = progress or silent
     plan = settled_plan(plan, seed)
-    check_targets(output, link, replace)
+    target = read_place(str(output)) if is_server(output) else None
+    check_targets(None if target is not None else output, link, replace)
+    if target is not None and engine == "auto" and is_local(data):
+        engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
-    release = _make(data, local.read(data, plan), plan, threads, tell, patience).release
-    ending = format or ("parquet" if _is_parquet(data, plan) else "csv")
-    with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-        target = Path(scratch) / "release" if output is None else Path(output)
-        publish(release, target, ending, data, link, replace, tell)
-    return release
+    with open_engine(data, plan, engine, master, link is not None, lambda rows: tell("reading", rows, 0)) as source:
+        if target is not None:
+            check_table(target, source, replace)
+        release = _make(source, source.read(plan), plan, threads, tell, patience).release
+        if target is not None:
+            return publish_table(release, target, source, replace, tell)
+        form = format or _form(data, plan, source)
+        if output is not None:
+            return publish(release, Path(output), form, source, link, replace, tell)
+        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
+            publish(release, Path(scratch) / "release", "parquet", source, link, replace, tell)
+        kept = Rows.of_table(release.table, release.rows.link)  # the session ends here
+        return dataclasses.replace(release, rows=kept)
 
 
-def explain(data: Any, plan: Plan | str | Path) -> Explanation:
+def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Explanation:
     """Say, before any run, what the limits cost: cells, records that must be withheld, causes, what to lift.
 
     Examples
@@ -127,10 +155,10 @@ def explain(data: Any, plan: Plan | str | Path) -> Explanation:
     Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
     """
     plan = settled_plan(plan)
-    return explain_limits(*collapse(local.read(data, plan), plan))
+    return explain_limits(*read_microdata(data, plan, engine, master))
 
 
-def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
+def explore_lattice(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> LatticeView:
     """Show the lattice of a table under a plan: satisfying, minimal and best nodes with their scores.
 
     Examples
@@ -154,10 +182,10 @@ def explore_lattice(data: Any, plan: Plan | str | Path) -> LatticeView:
     if asked.method.name != "lattice":
         asked = asked.replace(method={"name": "lattice", "limits": asked.method.limits})
     plan = asked.settled()
-    return explore(*collapse(local.read(data, plan), plan))
+    return explore(*read_microdata(data, plan, engine, master))
 
 
-def weights(data: Any, plan: Plan | str | Path) -> Association:
+def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Association:
     """Say how closely the quasi-identifiers go together, and the weights that ``weights: association`` gives them.
 
     Examples
@@ -171,7 +199,8 @@ def weights(data: Any, plan: Plan | str | Path) -> Association:
     (0.25, 0.25, 0.5)
     """
     plan = settled_plan(plan)
-    return associate(local.collapse(local.read(data, plan), plan), plan)
+    with open_engine(data, plan, engine, master) as source:
+        return associate(encode_table(source.read(plan), plan), plan)
 
 
 def compare(
@@ -183,6 +212,8 @@ def compare(
     target: str | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    engine: str = "auto",
+    master: str | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
 ) -> Comparison:
@@ -222,10 +253,12 @@ def compare(
         tell(f"{method}, k = {one}", number, len(runs))
         try:
             chosen = plan_for(asked, method, one)
-            table = local.read(data, chosen)
-            records = table.records
-            run = _make(data, table, chosen, threads, silent, patience)
-            verify_privately(run.release, data)
+            with open_engine(data, chosen, engine, master) as source:
+                others = chosen.columns("other")
+                table = source.read(chosen, others if target in others else ())
+                records = table.records
+                run = _make(source, table, chosen, threads, silent, patience)
+                verify_privately(run.release, source)
         except (PlanError, NoSolution, DataError) as error:
             failed = failed or error
             made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
@@ -246,13 +279,19 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
     Parameters
     ----------
     release
-        A release folder, or a release in memory.
+        A release folder, the address of a table that is a release, or a release in memory.
     original
-        The table it was made from: lets counts and unchanged columns be checked.
+        The table it was made from, wherever that is: lets counts and unchanged columns be checked.
     link
         The private link table: lets, with the original, every cell be checked.
     """
+    if is_server(release):
+        with where_found(original) as place:
+            return verify_table(read_place(str(release)), place)
     if not isinstance(release, Release):
+        if link is None and (not is_local(original) or is_large(Path(release))):
+            with where_found(original) as place:
+                return verify_release_in_place(Path(release), place)
         return verify_release(Path(release), original, link)
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
         write_release(release, Path(scratch), "parquet")
@@ -280,7 +319,9 @@ class _Made:
     solution: Solution
 
 
-def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progress, patience: Patience | None) -> _Made:
+def _make(
+    source: Engine, table: Table, plan: Plan, threads: int | None, tell: Progress, patience: Patience | None
+) -> _Made:
     """Make a release of a table that was read."""
     tell("encoding", 0, 0)
     microdata, plan = collapse(table, plan)
@@ -289,7 +330,7 @@ def _make(data: Any, table: Table, plan: Plan, threads: int | None, tell: Progre
     solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
     tell("measuring", 0, 0)
     plan = self_contained(plan, table, microdata)
-    return _Made(make_release(table, plan, microdata, solution, _kind(data)), microdata, solution)
+    return _Made(make_release(table, plan, microdata, solution, source), microdata, solution)
 
 
 def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
@@ -300,7 +341,7 @@ def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
 
 def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdata, Plan]:
     """Collapse a table, and put weights that come from the data in their place in the plan."""
-    microdata = local.collapse(table, plan, in_order)
+    microdata = encode_table(table, plan, in_order)
     if plan.weights != "association":
         return microdata, plan
     found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
@@ -309,13 +350,18 @@ def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdat
         for name, attribute in plan.attributes.items()
     }
     plan = plan.model_copy(update={"attributes": attributes, "weights": None})
-    return local.collapse(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
+    return encode_table(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
 
 
-def _kind(data: Any) -> str:
-    module = type(data).__module__.split(".")[0]
-    return module if module in ("pandas", "polars") else "pyarrow"
+def read_microdata(data: Any, plan: Plan, engine: str = "auto", master: str | None = None) -> tuple[Microdata, Plan]:
+    """Read and collapse data where it lies, under a settled plan."""
+    with open_engine(data, plan, engine, master) as source:
+        return collapse(source.read(plan), plan)
 
 
-def _is_parquet(data: Any, plan: Plan) -> bool:
-    return isinstance(data, str | Path) and file_kind(Path(data), plan.data) == "parquet"
+def _form(data: Any, plan: Plan, source: Engine) -> str:
+    """Return how a release is written if nobody says how."""
+    if source.library == "spark":
+        return "parts"
+    is_file = isinstance(data, str | Path) and not is_server(data)
+    return "parquet" if is_file and file_kind(Path(data), plan.data) == "parquet" else "csv"

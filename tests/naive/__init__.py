@@ -23,6 +23,7 @@ shortest correct loop; nothing is fast. Sections cited are those of the specific
 ``utility``          utility-driven clustering and its baselines (SPEC 7)
 ``patterns``         decision trees, range queries, distances of distributions (SPEC 7)
 ``reach``            chance of reaching k, exactly (SPEC 7)
+``partition``        recursive cuts, and splitting large cells
 ``maintenance``      insert, delete, split, dissolve, borrow, IL_Optimization (SPEC 8)
 ``audit``            what holders of several versions can learn, by trying all assignments
 ===================  ==================================================================

@@ -10,7 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from hedgerow.cli.compare import compare
-from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption, print_json
+from hedgerow.cli.options import (
+    DataArgument,
+    EngineOption,
+    JsonOption,
+    MasterOption,
+    PlanArgument,
+    ThreadsOption,
+    print_json,
+)
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.release import release_app
@@ -54,11 +62,20 @@ def anonymize(
     data: DataArgument,
     plan: PlanArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR|TABLE",
+            help="Folder to create, or table: postgresql://user@host/database?table=schema.name. Verified and whole.",
+        ),
     ],
     format: Annotated[
         str | None,
-        typer.Option(metavar="csv|parquet", help="Default: parquet if DATA is, else csv."),
+        typer.Option(
+            metavar="csv|parquet|parts",
+            help="Default: parquet if DATA is, else csv; on Spark parts, which its executors write.",
+        ),
     ] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
@@ -69,18 +86,21 @@ def anonymize(
     ignore_limits: Annotated[
         bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
     ] = False,
+    engine: EngineOption = "auto",
+    master: MasterOption = None,
     budget: BudgetOption = None,
-    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
+    replace: Annotated[bool, typer.Option(help="Replace an earlier release of that name.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
     from hedgerow.cli.patience import patience_of, stoppable
     from hedgerow.plan import Plan
     from hedgerow.reports.terminal import facts_summary
+    from hedgerow.server import shown
     from hedgerow.workflow import anonymize
 
-    if format not in (None, "csv", "parquet"):
-        raise typer.BadParameter("must be csv or parquet", param_hint="--format")
+    if format not in (None, "csv", "parquet", "parts"):
+        raise typer.BadParameter("must be csv, parquet or parts", param_hint="--format")
     asked = Plan.load(plan)
     if ignore_limits:
         asked = asked.replace(method={**asked.method.model_dump(), "limits": "ignore"})
@@ -94,6 +114,8 @@ def anonymize(
             format=format,  # type: ignore[arg-type]
             link=link,
             replace=replace,
+            engine=engine,
+            master=master,
             progress=progress,
             patience=patience,
         )
@@ -102,19 +124,25 @@ def anonymize(
         return
     console = Console()
     console.print(facts_summary(release.facts), markup=False)
-    written = f"\n[green]verified[/] and written to [bold]{escape(str(output))}[/]"
+    written = f"\n[green]verified[/] and written to [bold]{escape(shown(output))}[/]"
     console.print(written, highlight=False, soft_wrap=True)
     if link is not None:
         console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
 
 
 @app.command()
-def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False) -> None:
+def explain(
+    data: DataArgument,
+    plan: PlanArgument,
+    engine: EngineOption = "auto",
+    master: MasterOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Say, before any run, what the limits cost: what must be withheld, why, and which single change would help."""
     from hedgerow.reports.terminal import explanation_summary
     from hedgerow.workflow import explain
 
-    found = explain(data, plan).to_dict()
+    found = explain(data, plan, engine, master).to_dict()
     if as_json:
         print_json(found)
     else:
@@ -122,12 +150,18 @@ def explain(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False)
 
 
 @app.command()
-def lattice(data: DataArgument, plan: PlanArgument, as_json: JsonOption = False) -> None:
+def lattice(
+    data: DataArgument,
+    plan: PlanArgument,
+    engine: EngineOption = "auto",
+    master: MasterOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show the lattice of levels: how many nodes satisfy the plan, which are minimal, and the best by each measure."""
     from hedgerow.reports.terminal import lattice_summary
     from hedgerow.workflow import explore_lattice
 
-    found = explore_lattice(data, plan).to_dict()
+    found = explore_lattice(data, plan, engine, master).to_dict()
     if as_json:
         print_json(found)
     else:
@@ -145,6 +179,8 @@ def weights(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg or .png.")
     ] = None,
+    engine: EngineOption = "auto",
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
@@ -154,7 +190,7 @@ def weights(
 
     if plot is not None:
         check_plot(plot)
-    found = weights(data, plan).to_dict()
+    found = weights(data, plan, engine, master).to_dict()
     if plot is not None:
         association_plot(found["columns"], found["association"], list(found["weights"].values()), plot)
     if as_json:
@@ -165,8 +201,15 @@ def weights(
 
 @app.command()
 def verify(
-    release: Annotated[Path, typer.Argument(metavar="DIR", help="Release folder.")],
-    original: Annotated[str | None, typer.Option(metavar="DATA", help="The table it was made from.")] = None,
+    release: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|TABLE", help="Release folder, or table: postgresql://user@host/database?table=schema.name."
+        ),
+    ],
+    original: Annotated[
+        str | None, typer.Option(metavar="DATA", help="The table it was made from: a file, or a table on a server.")
+    ] = None,
     link: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The private link table: checks every cell.")
     ] = None,

@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument
 from hedgerow.cli.progress import ProgressBar
 
 
 def compare(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")],
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
+    data: DataArgument,
+    plan: PlanArgument,
     target: Annotated[
         str | None,
         typer.Option(help="Column that decision trees tell from the quasi-identifiers, before and after."),
@@ -26,7 +27,7 @@ def compare(
         typer.Option(
             metavar="NAME,…",
             help="cluster, lattice, exact, global, local, hybrid, divided, utility, utility-suppress, utility-apart, "
-            "bottom-up, euclidean; plan: the plan's own; all. Default: the usual ones.",
+            "bottom-up, euclidean, partition; plan: the plan's own; all. Default: the usual ones.",
         ),
     ] = "",
     trees: Annotated[bool, typer.Option(help="Show every decision tree beside that of the original.")] = False,
@@ -37,7 +38,9 @@ def compare(
         str | None, typer.Option(metavar="60s|N", help="Of every exact search: a time, or a number of checks.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed; also draws the queries.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    engine: EngineOption = "auto",
+    master: MasterOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Make releases by several methods and k, and show what each risks and loses, and whether patterns survive.
 
@@ -54,7 +57,16 @@ def compare(
     names = tuple(METHODS) if method == "all" else _listed(method)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         found = compare(
-            data, plan, k=_numbers(k), methods=names, target=target, seed=seed, progress=progress, patience=patience
+            data,
+            plan,
+            k=_numbers(k),
+            methods=names,
+            target=target,
+            seed=seed,
+            engine=engine,
+            master=master,
+            progress=progress,
+            patience=patience,
         )
     if plot is not None:
         risk_utility_plot(

@@ -57,11 +57,11 @@ def check(
     try:
         loaded = Plan.load(plan)
         if data is not None:
-            from hedgerow.engines import local
             from hedgerow.measures.research_value import column_values, rules_fit
+            from hedgerow.workflow import read_microdata
 
             settled = loaded.settled()
-            microdata = local.collapse(local.read(data, settled), settled)
+            microdata, settled = read_microdata(data, settled)
             rules_fit(column_values(microdata, settled))
     except (PlanError, DataError) as error:
         if not as_json:

@@ -101,17 +101,17 @@ def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], An
 
 
 def _table(data: str, plan: Path, k: str | None, share: str | None) -> tuple[dict[str, Any], Any]:
-    from hedgerow.engines import local
     from hedgerow.plan import Plan
     from hedgerow.reach import reach_of_table, tolerated_share
     from hedgerow.reports.reach_terminal import table_reach_summary
+    from hedgerow.workflow import read_microdata
 
     asked = Plan.load(plan).settled()
     wanted = [asked.privacy.k] if k is None else _numbers("--k", k)
     tolerated = tolerated_share(asked) if share is None else _share("--share", share)
     with ProgressBar() as progress:
         progress("reading", 0, 0)
-        microdata = local.collapse(local.read(data, asked), asked)
+        microdata, _ = read_microdata(data, asked)
         found = reach_of_table(
             microdata, wanted, tolerated, lambda done, total: progress("dropping columns", done, total)
         )

@@ -4,5 +4,16 @@ from hedgerow.clustering.cells import Cells, find_cells
 from hedgerow.clustering.diverse import DiverseClustering
 from hedgerow.clustering.k_member import ConstrainedKMember, KMember
 from hedgerow.clustering.merging import MergeSmall
+from hedgerow.clustering.partition import Partition, Split, split_cells
 
-__all__ = ["Cells", "ConstrainedKMember", "DiverseClustering", "KMember", "MergeSmall", "find_cells"]
+__all__ = [
+    "Cells",
+    "ConstrainedKMember",
+    "DiverseClustering",
+    "KMember",
+    "MergeSmall",
+    "Partition",
+    "Split",
+    "find_cells",
+    "split_cells",
+]

@@ -1,36 +1,64 @@
-"""The local engine: reads files and tables into memory, applies a recoding to the rows, writes CSV or Parquet."""
+"""The local engine: reads files and tables into memory, every record; applies a recoding to the rows there."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.engines.spreadsheet import guard
-from hedgerow.microdata import Microdata, Table, encode_table, read_table
+from hedgerow.engines.base import published_labels
+from hedgerow.engines.export import write
+from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
-from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.plan import Plan
 from hedgerow.recoding import Recoding
+from hedgerow.release import IntArray, Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = npt.NDArray[np.int64]
+
+@dataclass(frozen=True, eq=False)
+class LocalEngine:
+    """A file, or a table in memory."""
+
+    data: Any = None
+
+    @property
+    def place(self) -> str:
+        """The path, or the word for a table in memory."""
+        return str(self.data) if isinstance(self.data, str | Path) else "data"
+
+    @property
+    def library(self) -> str:
+        """The library of a table in memory."""
+        module = type(self.data).__module__.split(".")[0]
+        return module if module in ("pandas", "polars") else "pyarrow"
+
+    def read(self, plan: Plan, also: Sequence[str] = ()) -> Table:
+        """Read every record; all released columns are read anyway."""
+        return read(self.data, plan)
+
+    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
+        """Give the rows of a release, in the order of published values."""
+        return Rows.of_table(*apply(table, plan, microdata, recoding))
+
+    def write(self, rows: Rows, folder: Path, form: str) -> str:
+        """Write released rows into a folder."""
+        return write(rows, folder, form)
+
+    def close(self) -> None:
+        """Nothing was opened."""
 
 
 def read(source: Any, plan: Plan, key: bool = False) -> Table:
     """Read the columns that the plan needs, and the record key if it is asked for."""
     return read_table(source, plan, key)
-
-
-def collapse(table: Table, plan: Plan, in_order: bool = False) -> Microdata:
-    """Encode a table and collapse it to profiles with counts."""
-    return encode_table(table, plan, in_order)
 
 
 def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) -> tuple[pa.Table, IntArray]:
@@ -44,25 +72,14 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
     keys = [group, *(rank[record] for rank, _ in ties)]
     order = order_by(pack(keys, [recoding.groups, *(size for _, size in ties)]))
     group, record = group[order], record[order]
-    labels = dict(zip([column.name for column in microdata.columns], recoding.labels(microdata), strict=True))
-    columns = []
-    for name in plan.released_columns:
-        if name in labels:
-            values = pa.array(labels[name], pa.string()).dictionary_encode().take(pa.array(group))
-        else:
-            values = table.columns[name].take(pa.array(record))
-        columns.append(values)
+    labels = dict(
+        zip([column.name for column in microdata.columns], published_labels(microdata, recoding), strict=True)
+    )
+    columns = [
+        labels[name].take(pa.array(group)) if name in labels else table.columns[name].take(pa.array(record))
+        for name in plan.released_columns
+    ]
     return _plain(pa.table(dict(zip(plan.released_columns, columns, strict=True)))), record
-
-
-def write(table: pa.Table, path: Path) -> None:
-    """Write rows as CSV or Parquet, by the path's ending; the same rows give the same bytes."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, path, compression="zstd", store_schema=False)
-    else:
-        _write_csv(table, path)
 
 
 def write_link(record_of_row: IntArray, path: Path) -> None:
@@ -77,38 +94,6 @@ def write_link(record_of_row: IntArray, path: Path) -> None:
     except BaseException:
         path.unlink()  # it is ours: a file that was there already is never opened
         raise
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    """Write comma-separated UTF-8 text; cells are quoted only if some cell of the table needs it."""
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    guarded = [_guarded(column) for column in table.columns]
-    names = [guard(name) for name in table.column_names]
-    quoted = any(needs_quotes for _, needs_quotes in guarded) or any(map(_needs_quotes, names))
-    header = pa.table([pa.array([name], pa.string()) for name in names], names=[str(i) for i in range(len(names))])
-    options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed" if quoted else "none")
-    with path.open("wb") as file:
-        arrow_csv.write_csv(header, file, options)
-        arrow_csv.write_csv(pa.table([column for column, _ in guarded], names=names), file, options)
-
-
-def _guarded(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
-    """Make text cells harmless and tell whether some need quotes; each distinct value is looked at once."""
-    import pyarrow as pa
-
-    if not pa.types.is_string(column.type):
-        return column, False
-    encoded = dictionary_encoded(column)
-    cells = [None if cell is None else guard(cell) for cell in encoded.dictionary.to_pylist()]
-    needs_quotes = any(cell is not None and _needs_quotes(cell) for cell in cells)
-    return pa.chunked_array([pa.array(cells, pa.string()).take(encoded.indices)]), needs_quotes
-
-
-def _needs_quotes(cell: str) -> bool:
-    """Tell whether a cell would be misread without quotes; an empty one would be read as missing."""
-    return not cell or any(sign in cell for sign in '",\r\n') or cell != cell.strip()
 
 
 def _plain(table: pa.Table) -> pa.Table:

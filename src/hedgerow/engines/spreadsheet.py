@@ -22,3 +22,14 @@ def guard(cell: str) -> str:
     ("'=1+1", '-5', "'-5--1", 'flu')
     """
     return "'" + cell if _RUNS.match(cell) and not _NUMBER.match(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """Take the apostrophe away again.
+
+    Examples
+    --------
+    >>> unguard("'=1+1"), unguard("-5"), unguard("'tis")
+    ('=1+1', '-5', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _RUNS.match(cell) else cell

@@ -15,7 +15,7 @@ from hedgerow.engines import local
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.published import value_vectors
-from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.microdata import encode_columns
 from hedgerow.plan import Plan
 from hedgerow.store import Store, VersionRow
@@ -127,7 +127,7 @@ class Archive:
 
     def encode(self, table: Table) -> Microdata:
         """Encode a table whose rows are in the order of their keys."""
-        return local.collapse(table, self.plan, in_order=True)
+        return encode_table(table, self.plan, in_order=True)
 
     def read(self, data: Any) -> pa.Table:
         """Read new records: ``key``, ``content``, and ``record``, their number in the source; in the order of keys."""

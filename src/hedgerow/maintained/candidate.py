@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.clustering import find_cells
+from hedgerow.engines.local import LocalEngine
 from hedgerow.maintained.archive import (
     DELETED,
     HELD_BACK,
@@ -109,7 +110,7 @@ class Candidate:
 
     def verify(self) -> Verification:
         """Check the release against its records."""
-        return verify_privately(self.release, rows.plain_table(self.table))
+        return verify_privately(self.release, LocalEngine(rows.plain_table(self.table)))
 
     # -- what is new in it -------------------------------------------------------------------------------------------
 

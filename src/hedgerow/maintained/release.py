@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from hedgerow.engines import local
+from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintained.archive import (
     WITHDRAWN,
@@ -237,7 +238,8 @@ class MaintainedRelease:
         """Write a version to a folder, verified once more, as ``anonymize`` would."""
         check_targets(output, link, replace)
         made = self._rebuilt(version)
-        publish(made.release, Path(output), format, rows.plain_table(made.table), link, replace, self._tell)
+        source = LocalEngine(rows.plain_table(made.table))
+        publish(made.release, Path(output), format, source, link, replace, self._tell)
         return made.release
 
     def check(self) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def to_table(rows: pa.Table, plan: Plan, kinds: str, not_released: tuple[str, ..
     for field, column in zip(schema, cells, strict=True):
         text = pa.types.is_string(field.type)
         columns[field.name] = pa.chunked_array([dictionary_encoded(column)]) if text else column.cast(field.type)
-    return Table(columns, rows.num_rows, not_released, plan.data, "")
+    return Table(columns, rows.num_rows, not_released, plan.data)
 
 
 def plain_table(table: Table) -> pa.Table:

@@ -240,18 +240,22 @@ class ColumnValue:
         """Research value of the column in a release, given code and group of every unit and which are hidden."""
         spans = np.append(self.spans(shown), self.whole_span)[np.where(hidden, -1, group_of)]
         if self.in_numbers:
-            spanned = sum(spans.tolist()) + withheld_unknown * self.whole_span
+            each, times = np.unique(spans, return_counts=True)
+            spanned = sum(span * count for span, count in zip(each.tolist(), times.tolist(), strict=True))
+            spanned += withheld_unknown * self.whole_span
             granularity = Fraction(len(spans) + withheld_unknown, spanned) if spanned else Fraction(1)
         else:
             granularity = self._apart(codes, spans)
-        groups = np.unique(group_of[~hidden])
+        groups = np.flatnonzero(np.bincount(group_of[~hidden], minlength=1))
         return self.worth(granularity, np.asarray(self.breaks(shown[groups]).any(axis=1)))
 
     def _apart(self, codes: IntArray, spans: IntArray) -> Fraction:
         """Mean over values of the mean over their records of one over the span."""
         total = Fraction(0)
-        pairs, times = np.unique(np.stack([codes, spans]), axis=1, return_counts=True)
-        for code, span, count in zip(*pairs.tolist(), times.tolist(), strict=True):
+        each, which = np.unique(spans, return_inverse=True)
+        pairs, times = np.unique(codes * len(each) + which, return_counts=True)
+        columns = (pairs // len(each)).tolist(), each[pairs % len(each)].tolist(), times.tolist()
+        for code, span, count in zip(*columns, strict=True):
             total += Fraction(count, int(self.records[code]) * span)
         values = int((self.records > 0).sum())
         return total / values if values else Fraction(1)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import csv
-import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = (",", ";", "\t", "|")
 MOST_COLUMNS = 10_000
+CSV_BLOCK = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,6 @@ class Table:
         Columns of the source that stay behind.
     format
         How the source is written, with everything found out filled in.
-    digest
-        Fingerprint of the source file; empty for a table in memory.
     counts
         How many records each row stands for, where an engine has collapsed the table; None: one each.
     """
@@ -51,7 +51,6 @@ class Table:
     records: int
     not_released: tuple[str, ...]
     format: DataFormat
-    digest: str
     counts: npt.NDArray[np.int64] | None = None
 
 
@@ -61,15 +60,60 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
     wanted = [*plan.released_columns, *dict.fromkeys(name for name in also if name is not None)]
     if isinstance(source, str | Path):
         table, names, form = _read_file(Path(source), plan.data, wanted, plan)
-        digest = file_digest(Path(source))
     else:
         table, names = _read_stream(source, wanted, plan)
-        form, digest = plan.data, ""
+        form = plan.data
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", _place(source), "give a table with records"))
     columns = {name: clean(table.column(name), plan.data.missing) for name in wanted}
     stay = tuple(name for name in names if name not in plan.released_columns)
-    return Table(columns, table.num_rows, stay, form, digest)
+    return Table(columns, table.num_rows, stay, form)
+
+
+@dataclass(frozen=True)
+class Batches:
+    """A table that is read piece by piece.
+
+    Attributes
+    ----------
+    names
+        All columns of the source, in order.
+    schema
+        Those that the plan needs.
+    batches
+        The rows, once.
+    format
+        How the source is written, with everything found out filled in.
+    """
+
+    names: tuple[str, ...]
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+    format: DataFormat
+
+
+def read_batches(source: Any, plan: Plan) -> Batches:
+    """Read the columns a plan needs piece by piece, as they are written: text is not cleaned yet."""
+    import pyarrow as pa
+
+    wanted = list(dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])]))
+    if not isinstance(source, str | Path):
+        table, names = _read_stream(source, wanted, plan)
+        return Batches(names, table.schema, iter(table.to_batches()), plan.data)
+    path, form = Path(source), plan.data
+    kind = _existing_kind(path, form)
+    if kind == "csv":
+        form = _resolved(path, form)
+        names = tuple(_header(path, form))
+        check_columns(names, plan, str(path), form.delimiter)
+        schema = pa.schema([(name, pa.string()) for name in wanted])
+        return Batches(names, schema, _csv_batches(path, form, names, wanted), form)
+    file = _open_columnar(path, kind)
+    names = tuple(file.schema.names)
+    check_columns(names, plan, str(path))
+    whole = file.schema_arrow if kind == "parquet" else file.schema
+    schema = pa.schema([whole.field(name) for name in wanted])
+    return Batches(names, schema, _columnar_batches(path, file, kind, wanted), form)
 
 
 def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
@@ -91,23 +135,13 @@ def dictionary_encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return encoded.unify_dictionaries().combine_chunks()
 
 
-def file_digest(path: Path) -> str:
-    """Fingerprint a file's bytes."""
-    with path.open("rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
-
-
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
 def _read_file(
     path: Path, form: DataFormat, wanted: list[str], plan: Plan
 ) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
-    if path.is_dir():
-        raise DataError(Problem("no-file", "The data is a folder, not a file.", str(path), "name a file"))
-    if not path.exists():
-        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path"))
-    kind = file_kind(path, form)
+    kind = _existing_kind(path, form)
     if kind == "csv":
         form = _resolved(path, form)
         names = tuple(_header(path, form))
@@ -120,6 +154,24 @@ def _read_file(
         if kind == "parquet":
             return table.read(columns=wanted), names, form
         return table.read_all().select(wanted), names, form
+    except Exception:  # its text may hold cells
+        raise _unreadable(path, kind) from None
+
+
+def _existing_kind(path: Path, form: DataFormat) -> str:
+    if path.is_dir():
+        raise DataError(Problem("no-file", "The data is a folder, not a file.", str(path), "name a file"))
+    if not path.exists():
+        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path"))
+    return file_kind(path, form)
+
+
+def _columnar_batches(path: Path, file: Any, kind: str, wanted: list[str]) -> Iterator[pa.RecordBatch]:
+    try:
+        if kind == "parquet":
+            yield from file.iter_batches(columns=wanted)
+        else:
+            yield from (file.get_batch(number).select(wanted) for number in range(file.num_record_batches))
     except Exception:  # its text may hold cells
         raise _unreadable(path, kind) from None
 
@@ -208,47 +260,82 @@ def _read_csv(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list
     import pyarrow.csv as arrow_csv
 
     ragged: list[int] = []
+    text = pa.dictionary(pa.int32(), pa.string())
+    with _in_our_words(path, form):
+        table = arrow_csv.read_csv(path, **_csv_options(form, names, wanted, text, ragged))
+    _refuse_ragged(path, form, names, wanted, ragged)
+    return table
+
+
+def _csv_batches(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    ragged: list[int] = []
+    with _in_our_words(path, form):
+        options = _csv_options(form, names, wanted, pa.string(), ragged)
+        options["read_options"].block_size = CSV_BLOCK
+        yield from arrow_csv.open_csv(path, **options)
+    _refuse_ragged(path, form, names, wanted, ragged)
+
+
+def _csv_options(
+    form: DataFormat, names: tuple[str, ...], wanted: list[str], text: Any, ragged: list[int], threads: bool = True
+) -> dict[str, Any]:
+    """How to read a CSV file; rows with too few or too many cells are noted."""
+    import pyarrow.csv as arrow_csv
 
     def note(row: Any) -> str:
         ragged.append(row.number or 0)
         return "skip"
 
-    def options(threads: bool) -> dict[str, Any]:
-        text = pa.dictionary(pa.int32(), pa.string())
-        return {
-            "read_options": arrow_csv.ReadOptions(
-                encoding=_arrow_encoding(form), column_names=list(names), skip_rows=1, use_threads=threads
-            ),
-            "parse_options": arrow_csv.ParseOptions(
-                delimiter=form.delimiter, quote_char=form.quote, newlines_in_values=True, invalid_row_handler=note
-            ),
-            "convert_options": arrow_csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(wanted, text),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
-        }
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            encoding=_arrow_encoding(form), column_names=list(names), skip_rows=1, use_threads=threads
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=form.delimiter, quote_char=form.quote, newlines_in_values=True, invalid_row_handler=note
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            include_columns=wanted,
+            column_types=dict.fromkeys(wanted, text),
+            null_values=[],
+            strings_can_be_null=False,
+        ),
+    }
+
+
+@contextmanager
+def _in_our_words(path: Path, form: DataFormat) -> Iterator[None]:
+    """Say why a file could not be read; the parser's own words may quote cells."""
+    import pyarrow as pa
 
     try:
-        table = arrow_csv.read_csv(path, **options(threads=True))
-        if ragged:
-            ragged.clear()
-            arrow_csv.read_csv(path, **options(threads=False))  # row numbers are known only in a single thread
+        yield
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error) or "decod" in str(error).lower() or "Cannot" in str(error):
             raise _undecodable(path, form) from None
         raise _unreadable(path, "csv") from None
     except (UnicodeDecodeError, OSError):
         raise _undecodable(path, form) from None
-    if ragged:
-        shown = ", ".join(str(number - 1) for number in ragged[:3])
-        message = (
-            f"{len(ragged):,} rows do not have the {len(names)} cells of the header (first: record {shown}). "
-            "Nothing was read."
-        )
-        raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes of these rows"))
-    return table
+
+
+def _refuse_ragged(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str], ragged: list[int]) -> None:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    if not ragged:
+        return
+    ragged.clear()
+    text = pa.dictionary(pa.int32(), pa.string())
+    with _in_our_words(path, form):  # row numbers are known only in a single thread
+        arrow_csv.read_csv(path, **_csv_options(form, names, wanted, text, ragged, threads=False))
+    shown = ", ".join(str(number - 1) for number in ragged[:3])
+    message = (
+        f"{len(ragged):,} rows do not have the {len(names)} cells of the header (first: record {shown}). "
+        "Nothing was read."
+    )
+    raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes of these rows"))
 
 
 def _arrow_encoding(form: DataFormat) -> str:

@@ -417,6 +417,9 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
     if method.search != "exact" and not by_value:
         message = f"'method.search: {method.search}' goes with the lattice by research value only."
         conflict(message, "search", "use {name: lattice, objective: research-value}, or leave it out")
+    if method.split is not None and method.name != "cluster":
+        hint = "use {name: cluster, split: …}, or leave it out"
+        conflict("'method.split' goes with method cluster only.", "split", hint)
     if method.overlap == "forbidden":
         if not model.merges:
             message = "'method.overlap' goes with utility, bottom-up and euclidean only."

@@ -432,7 +432,7 @@ class ResearchValue(Frozen):
 class Method(Frozen):
     """How the release is made."""
 
-    name: Literal["cluster", "lattice", "utility", "bottom-up", "euclidean"] = "cluster"
+    name: Literal["cluster", "partition", "lattice", "utility", "bottom-up", "euclidean"] = "cluster"
     limits: Literal["keep", "whole-levels", "ignore"] = Field(
         default="keep",
         description="keep: every value stops at its own limit; whole-levels (lattice): a level that takes some value "
@@ -456,6 +456,11 @@ class Method(Frozen):
     join: Literal["increase", "loss"] = Field(
         default="increase",
         description="cluster: a record left over joins the group whose loss grows least, or is least",
+    )
+    split: int | None = Field(
+        default=None,
+        ge=1000,
+        description="cluster: cells of more different combinations than this are partitioned first; absent: never",
     )
 
     @model_validator(mode="before")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError
+from hedgerow.server import connect, find_driver
 from hedgerow.store import store as shared
 from hedgerow.store.address import ServerAddress
 from hedgerow.store.schema import KEY, META, NUMBER, TEXT, Table
@@ -17,23 +17,6 @@ from hedgerow.store.store import Store, Taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: What the driver says when it cannot connect, and what we say: our own words only, because its may hold the password.
-REASONS = (
-    (r"password authentication failed|no password supplied", "the server does not accept the role or its password"),
-    (r"database .* does not exist", "the server has no such database"),
-    (r"role .* does not exist", "the server has no such role"),
-    (r"no pg_hba\.conf entry", "the server does not let this role in from this machine"),
-    (r"could not translate host name", "there is no machine of that name"),
-    (r"Connection refused|No such file or directory", "no server is listening there"),
-    (r"timeout expired|timed out", "the server did not answer in time"),
-    (r"too many (clients|connections)|remaining connection slots", "the server has no connection left"),
-    (r"SSL|certificate", "the encrypted connection could not be made"),
-    (
-        r"invalid URI|invalid .*connection option|invalid port|unexpected .*URI|missing .*URI",
-        "the address is malformed",
-    ),
-)
 
 
 class PostgresStore(Store):
@@ -45,11 +28,7 @@ class PostgresStore(Store):
         super().__init__(address.shown)
         self.address = address
         self._connection: Any = None
-        try:
-            self._driver = importlib.import_module("adbc_driver_postgresql.dbapi")
-        except ImportError:
-            message = "A store on a PostgreSQL server needs a driver that is not installed."
-            raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[postgres]'")) from None
+        self._driver = find_driver("A store on a PostgreSQL server")
 
     def close(self) -> None:
         """Let go of the connection. What was not committed is undone."""
@@ -93,15 +72,7 @@ class PostgresStore(Store):
             yield
 
     def _connect(self) -> None:
-        try:
-            # Transactions are begun by our own statements: the driver would begin the next one at once.
-            self._connection = self._driver.connect(self.address.url, autocommit=True)
-        except self._driver.Error as error:
-            reason = next((ours for theirs, ours in REASONS if re.search(theirs, str(error))), "the server said no")
-            hint = (
-                "check the address, the role and its password; psql, given the address without its schema, tells more"
-            )
-            raise self._problem("no-connection", f"The database cannot be reached: {reason}.", hint) from None
+        self._connection = connect(self._driver, self.address.url, self.shown)
 
     # ---- statements ----------------------------------------------------------------------------------------
 

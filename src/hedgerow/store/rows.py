@@ -54,21 +54,6 @@ def few_rows(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return made
 
 
-def is_keepable(text: str) -> bool:
-    r"""Whether a database can keep a text: no NUL, and no half of a character that takes two.
-
-    Examples
-    --------
-    >>> is_keepable("Zoë O'Neil"), is_keepable("a\0b"), is_keepable("\ud800")
-    (True, False, False)
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
-
-
 def unkeepable(where: str) -> DataError:
     """Say that a text cannot be kept; where it is, not what."""
     message = f"A text in {where!r} holds a NUL or half a character, which a database cannot keep. Nothing was changed."

@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.store.rows import few_rows, is_keepable, rows_of, unkeepable
+from hedgerow.server import is_keepable
+from hedgerow.store.rows import few_rows, rows_of, unkeepable
 from hedgerow.store.schema import ERASURES, FIRST, FORMAT, GROUPS, META, PLACES, RECORDS, STEPS, VERSIONS, Table
 from hedgerow.store.state import latest
 from hedgerow.store.version import Erasure, NewVersion, VersionRow, canonical, chained, digest_of_groups

@@ -1,0 +1,66 @@
+"""What every engine offers: reading a table where it lies, collapsed; applying a recoding to it.
+
+An engine has a table of somebody's. ``read`` gives its columns, domains and profiles with counts: a local engine gives
+every record, an SQL engine one row for all records that agree. Everything in between — encoding, clustering, searching
+— knows nothing of engines. ``apply`` says what is released as which group; the rows come in the canonical order, so
+that a file made of them is the same from every engine, and no order of rows tells the order of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.recoding import Recoding
+from hedgerow.release import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Engine(Protocol):
+    """A table where it lies.
+
+    Messages name it by its place, never with a password. The library is that of the table that was given: ``pandas``,
+    ``polars``, ``spark`` or ``pyarrow``.
+    """
+
+    @property
+    def place(self) -> str:
+        """How messages name the data."""
+
+    @property
+    def library(self) -> str:
+        """The library of the table that was given."""
+
+    def read(self, plan: Plan, also: Sequence[str] = ()) -> Table:
+        """Read the columns that a plan needs, collapsed as far as the engine does; ``also``: further columns."""
+
+    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
+        """Give the rows of a release, in the order of published values."""
+
+    def write(self, rows: Rows, folder: Path, form: str) -> str:
+        """Write released rows into a folder, as ``csv``, ``parquet`` or ``parts``, and return the file's name."""
+
+    def close(self) -> None:
+        """Let go of what was opened, and remove what was made on the way."""
+
+
+def published_labels(microdata: Microdata, recoding: Recoding) -> list[pa.DictionaryArray]:
+    """Return what every group is published as, by quasi-identifier; each distinct value is named once."""
+    import pyarrow as pa
+
+    columns = []
+    for position, column in enumerate(microdata.columns):
+        shown, shows = recoding.shown(position), recoding.shows(position)
+        marks = np.stack([shown.lo, shown.hi, shown.node, shows], axis=1)
+        _, first, which = np.unique(marks, axis=0, return_index=True, return_inverse=True)
+        labels = column.labels(shown[first])
+        values = [label if there else None for label, there in zip(labels, shows[first].tolist(), strict=True)]
+        columns.append(pa.array(values, pa.string()).take(pa.array(which.reshape(-1))).dictionary_encode())
+    return columns

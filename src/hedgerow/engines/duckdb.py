@@ -1,0 +1,150 @@
+"""DuckDB as an engine: files larger than memory, streamed into a private database that is removed at the end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.engines.sql import Column, Kind
+from hedgerow.errors import DataError, Problem
+from hedgerow.microdata.read import read_batches
+from hedgerow.plan import DataFormat, Plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS: dict[str, Kind] = {
+    "VARCHAR": "text",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    "TINYINT": "integer",
+    "SMALLINT": "integer",
+    "INTEGER": "integer",
+    "BIGINT": "integer",
+    "UTINYINT": "integer",
+    "USMALLINT": "integer",
+    "UINTEGER": "integer",
+    "UBIGINT": "integer",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_S": "timestamp",
+    "TIMESTAMP_MS": "timestamp",
+    "TIMESTAMP_NS": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+}
+BATCH = 1 << 18
+MEMORY = "3GB"
+"""What the database holds in memory before it uses its private folder."""
+
+
+class DuckDBSession:
+    """A private database that holds the columns which a plan needs of one file or table, and nothing else."""
+
+    source = "records"
+    text_type = "VARCHAR"
+    binary = ""
+    as_text = frozenset({"text", "other"})
+
+    def __init__(self, data: Any, plan: Plan, library: str, tell: Callable[[int], None] | None = None) -> None:
+        import duckdb
+
+        self.library = library
+        self.file = Path(data) if isinstance(data, str | Path) else None
+        self.place = "data" if self.file is None else str(self.file)
+        rows = read_batches(data, plan)
+        self.format: DataFormat | None = rows.format
+        self._names = rows.names
+        self._folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": str(self._folder / "spilled"),
+            "memory_limit": MEMORY,
+            "preserve_insertion_order": "false",
+        }
+        self._connection = duckdb.connect(str(self._folder / "records.db"), config=settings)
+        try:
+            self._connection.execute("SET TimeZone = 'UTC'")
+            self._load(rows.schema, rows.batches, tell)
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], tell: Callable[[int], None] | None) -> None:
+        import pyarrow as pa
+
+        def told() -> Iterator[pa.RecordBatch]:
+            rows = 0
+            for batch in batches:
+                rows += batch.num_rows
+                if tell is not None:
+                    tell(rows)
+                yield batch
+
+        reader = pa.RecordBatchReader.from_batches(schema, told())
+        self._connection.register("incoming", reader)
+        self._run("CREATE TABLE records AS SELECT * FROM incoming")
+        self._connection.unregister("incoming")
+
+    def quote(self, name: str) -> str:
+        """Write a name."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(self, text: str) -> str:
+        """Write a text."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the source; those that the plan does not need are known by name only."""
+        found = self.ask("SELECT column_name, column_type FROM (DESCRIBE records)").to_pylist()
+        kinds = {row["column_name"]: _kind(row["column_type"]) for row in found}
+        return tuple(Column(name, kinds.get(name, "other")) for name in self._names)
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its rows in batches, in order."""
+        yield from self._run(query).to_arrow_reader(BATCH)
+
+    def ask(self, query: str) -> pa.Table:
+        """Run a query of few rows."""
+        return self._run(query).to_arrow_table()
+
+    def schema_of(self, query: str) -> pa.Schema:
+        """Return the columns of a query."""
+        return self._run(f"SELECT * FROM ({query}) AS q LIMIT 0").to_arrow_table().schema
+
+    def upload(self, name: str, rows: pa.Table) -> str:
+        """Make a temporary table, replacing one of that name."""
+        self._connection.register("incoming", rows)
+        try:
+            self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM incoming")
+        finally:
+            self._connection.unregister("incoming")
+        return name
+
+    def close(self) -> None:
+        """Close the database and remove it."""
+        self._connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self, query: str) -> Any:
+        """Run a statement; its own words about a fault may hold values, so they are not passed on."""
+        import duckdb
+
+        try:
+            return self._connection.sql(query)
+        except duckdb.OutOfMemoryException:
+            message = "The work does not fit into memory and the folder for temporary files."
+            raise DataError(Problem("output", message, self.place, "free some space, or set TMPDIR")) from None
+        except duckdb.Error:
+            message = "The table cannot be worked on: a column holds what the database does not take."
+            raise DataError(
+                Problem("format", message, self.place, "give text, numbers, dates or truth values")
+            ) from None
+
+
+def _kind(type_name: str) -> Kind:
+    return "decimal" if type_name.startswith("DECIMAL") else KINDS.get(type_name, "other")

@@ -1,0 +1,128 @@
+"""Writing released rows to one file, CSV or Parquet, and reading them back.
+
+The same rows give the same bytes, whichever engine they are from. They come in batches and are written in blocks of
+fixed size, so a file may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hedgerow.engines.spreadsheet import guard, unguard
+from hedgerow.microdata.read import dictionary_encoded
+from hedgerow.release import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK = 1 << 20
+"""Rows that are written at a time: a row group of Parquet."""
+
+
+def write(rows: Rows, folder: Path, form: str) -> str:
+    """Write rows into a folder, as ``csv`` or ``parquet``, and return the file's name."""
+    path = folder / f"data.{form}"
+    if form == "parquet":
+        _write_parquet(rows, path)
+        return path.name
+    quoted = any(map(_needs_quotes, map(guard, rows.schema.names)))
+    if not _write_csv(rows, path, quoted):
+        _write_csv(rows, path, quoted=True)
+    return path.name
+
+
+def blocks(rows: Rows) -> Iterator[pa.Table]:
+    """Put batches together to blocks of one size, the last one smaller; at least one, which may be empty."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    size, given = 0, False
+    for batch in rows.batches():
+        waiting.append(batch)
+        size += batch.num_rows
+        while size >= BLOCK:
+            table = pa.Table.from_batches(waiting, rows.schema)
+            yield table.slice(0, BLOCK).combine_chunks()
+            waiting, size, given = table.slice(BLOCK).to_batches(), size - BLOCK, True
+    if size or not given:
+        yield pa.Table.from_batches(waiting, rows.schema).combine_chunks()
+
+
+def _write_parquet(rows: Rows, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(path, rows.schema, compression="zstd", store_schema=False) as writer:
+        for block in blocks(rows):
+            writer.write_table(block, row_group_size=BLOCK)
+
+
+def _write_csv(rows: Rows, path: Path, quoted: bool) -> bool:
+    """Write comma-separated UTF-8 text; cells are quoted only if some cell of the table needs it.
+
+    Returns False, and leaves a part of the file, if a cell was met that needs quotes where none are written.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    names = [guard(name) for name in rows.schema.names]
+    header = pa.table([pa.array([name], pa.string()) for name in names], names=[str(i) for i in range(len(names))])
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed" if quoted else "none")
+    with path.open("wb") as file:
+        arrow_csv.write_csv(header, file, options)
+        for block in blocks(rows):
+            guarded = [_guarded(column) for column in block.columns]
+            if not quoted and any(needs_quotes for _, needs_quotes in guarded):
+                return False
+            if block.num_rows:
+                arrow_csv.write_csv(pa.table([column for column, _ in guarded], names=names), file, options)
+    return True
+
+
+def _guarded(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
+    """Make text cells harmless and tell whether some need quotes; each distinct value is looked at once."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        return column, False
+    encoded = dictionary_encoded(column)
+    cells = [None if cell is None else guard(cell) for cell in encoded.dictionary.to_pylist()]
+    needs_quotes = any(cell is not None and _needs_quotes(cell) for cell in cells)
+    return pa.chunked_array([pa.array(cells, pa.string()).take(encoded.indices)]), needs_quotes
+
+
+def _needs_quotes(cell: str) -> bool:
+    """Tell whether a cell would be misread without quotes; an empty one would be read as missing."""
+    return not cell or any(sign in cell for sign in '",\r\n') or cell != cell.strip()
+
+
+def read_back(path: Path) -> Rows:
+    """Take rows from a file, or a folder of Parquet files, that was written; cells of CSV are text."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+    import pyarrow.dataset as ds
+
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file))
+        text = dict.fromkeys(names, pa.string())
+        schema = pa.schema([(unguard(name), pa.string()) for name in names])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            read = arrow_csv.open_csv(
+                path,
+                arrow_csv.ReadOptions(column_names=names, skip_rows=1),
+                arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+                arrow_csv.ConvertOptions(column_types=text, null_values=[""], strings_can_be_null=True,
+                                         quoted_strings_can_be_null=False),
+            )  # fmt: skip
+            for batch in read:
+                cells = [[None if cell is None else unguard(cell) for cell in column.to_pylist()] for column in batch]
+                yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in cells], schema=schema)
+
+        return Rows(schema, batches)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    dataset = ds.dataset([str(file) for file in files], format="parquet")
+    return Rows(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False)))

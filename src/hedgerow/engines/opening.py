@@ -1,0 +1,98 @@
+"""Finding the engine for some data: a PostgreSQL address, a Spark frame, a large file, or anything else."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hedgerow.engines.base import Engine
+from hedgerow.engines.local import LocalEngine
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.plan import Plan
+from hedgerow.server import is_server
+
+ENGINES = ("auto", "local", "duckdb", "spark")
+LARGE_FILE = 256 << 20
+"""Bytes from which on a file is not read into memory."""
+
+
+@contextlib.contextmanager
+def open_engine(
+    data: Any,
+    plan: Plan,
+    engine: str = "auto",
+    master: str | None = None,
+    whole: bool = False,
+    tell: Callable[[int], None] | None = None,
+) -> Iterator[Engine]:
+    """Open the engine for some data, and close it at the end.
+
+    Parameters
+    ----------
+    data, plan
+        The data, and the plan that says which columns matter.
+    engine
+        ``local`` reads everything into memory, ``duckdb`` works on files larger than that, ``spark`` on a Parquet path
+        or a table of a Spark session. ``auto`` chooses. The release is the same.
+    master
+        The Spark cluster, where the session is ours to start.
+    whole
+        Whether the numbers of records are needed, which only the local engine knows.
+    tell
+        Called with the number of rows read so far.
+    """
+    opened = _open(data, plan, _chosen(data, engine, whole), master, tell)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def is_local(data: Any) -> bool:
+    """Tell whether data is a file or a table in memory."""
+    return not is_server(data) and type(data).__module__.split(".")[0] != "pyspark"
+
+
+def _chosen(data: Any, engine: str, whole: bool) -> str:
+    if engine not in ENGINES:
+        message = f"There is no engine {engine!r}."
+        raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(ENGINES)}"))
+    if is_server(data):
+        natural = "postgres"
+    elif not is_local(data):
+        natural = "spark"
+    else:
+        large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
+        natural = "duckdb" if large and not whole else "local"
+    if engine != "auto" and natural in ("postgres", "spark") and engine != natural:
+        message = f"The {engine} engine does not read this kind of data."
+        raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
+    chosen = natural if engine == "auto" else engine
+    if whole and chosen != "local":
+        message = "A link table needs the numbers of records, which only the local engine knows."
+        raise HedgerowError(Problem("usage", message, hint="leave the link out, or export the table to a file first"))
+    return chosen
+
+
+def _open(data: Any, plan: Plan, engine: str, master: str | None, tell: Callable[[int], None] | None) -> Engine:
+    if engine == "local":
+        return LocalEngine(data)
+    from hedgerow.engines.sql import Session, SqlEngine
+
+    session: Session
+    if engine == "postgres":
+        from hedgerow.engines.place import read_place
+        from hedgerow.engines.postgres import PostgresSession
+
+        session = PostgresSession(read_place(data))
+    elif engine == "spark":
+        from hedgerow.engines.spark import open_table
+
+        session = open_table(data, master)
+    else:
+        from hedgerow.engines.duckdb import DuckDBSession
+
+        session = DuckDBSession(data, plan, LocalEngine(data).library, tell)
+    return SqlEngine(session)

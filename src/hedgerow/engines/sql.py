@@ -1,0 +1,420 @@
+"""The SQL engine: one text of statements for DuckDB, PostgreSQL and Spark. Rows stay where they are.
+
+Reading is one GROUP BY: distinct quasi-identifier and sensitive values come out, with counts. Applying uploads three
+small tables — the distinct values with the number of their class, which records of a class go to which group, and what
+groups are published as — and one SELECT gives the released rows. A *class* is what the algorithms cannot tell apart:
+equal codes, person and sensitive values. Its records are numbered there, in the order of the other released columns.
+
+Inside statements columns have names of our own (``c0``, ``s0``, ``k0``), so no name of the owner's can clash or harm.
+Identifier columns are never mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from hedgerow.engines.base import published_labels
+from hedgerow.engines.export import write
+from hedgerow.errors import DataError, Problem
+from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.microdata import ranks
+from hedgerow.microdata.ordering import number_rows
+from hedgerow.microdata.read import check_columns, clean
+from hedgerow.plan import DataFormat, Plan
+from hedgerow.recoding import Recoding
+from hedgerow.release import CountedLink, IntArray, Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["text", "integer", "decimal", "float", "boolean", "date", "timestamp", "other"]
+
+#: What stands for a missing value where two columns are compared that may hold some; they are told apart besides.
+NEUTRAL = {
+    "integer": "0",
+    "decimal": "0",
+    "float": "0",
+    "boolean": "FALSE",
+    "date": "DATE '1970-01-01'",
+    "timestamp": "TIMESTAMP '1970-01-01 00:00:00'",
+}
+#: What str.strip() takes away.
+SPACES = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table in a database.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    kind
+        What it holds; a column of another kind is read as text.
+    type
+        What its values become here, where that is not what the driver gives.
+    """
+
+    name: str
+    kind: Kind
+    type: pa.DataType | None = None
+
+
+class Session(Protocol):
+    """What a database must offer: everything else is the same text for all.
+
+    Attributes
+    ----------
+    place
+        How messages name the data; never with a password.
+    library
+        As an engine's.
+    source
+        The table, as it stands after FROM.
+    text_type
+        The type of any text.
+    binary
+        What makes text compare by bytes, put after an expression.
+    as_text
+        Kinds of columns whose values are read as text.
+    format
+        How the source is written, with everything found out filled in; None: as the plan says.
+    file
+        The file that the source was read from; None: the source is the data itself.
+    """
+
+    place: str
+    library: str
+    source: str
+    text_type: str
+    binary: str
+    as_text: frozenset[str]
+    format: DataFormat | None
+    file: Path | None
+
+    def quote(self, name: str) -> str:
+        """Write a name."""
+
+    def literal(self, text: str) -> str:
+        """Write a text."""
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the source, in order."""
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its rows in batches, in order, never all at once."""
+
+    def ask(self, query: str) -> pa.Table:
+        """Run a query of few rows."""
+
+    def upload(self, name: str, rows: pa.Table) -> str:
+        """Make a temporary table, replacing one of that name, and return how a query names it."""
+
+    def schema_of(self, query: str) -> pa.Schema:
+        """Return the columns of a query as ``stream`` gives them, without running it for its rows."""
+
+    def close(self) -> None:
+        """End it; temporary tables are gone afterwards."""
+
+
+@dataclass(frozen=True)
+class CollapsedTable(Table):
+    """A table of which every row stands for all records that agree in it.
+
+    Attributes
+    ----------
+    raw
+        The values as they were read, before any cleaning, under their names in statements: ``c0``…, ``s0``…, ``p``.
+    names
+        Their real names.
+    """
+
+    raw: pa.Table = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SqlEngine:
+    """A table in a database."""
+
+    session: Session
+
+    @property
+    def place(self) -> str:
+        """How messages name the data."""
+        return self.session.place
+
+    @property
+    def library(self) -> str:
+        """The library of the table that was given."""
+        return self.session.library
+
+    def read(self, plan: Plan, also: Sequence[str] = ()) -> CollapsedTable:
+        """Read distinct values of quasi-identifiers and sensitive columns, with counts; ``also``: more columns."""
+        import pyarrow as pa
+
+        session, source = self.session, Source(self.session, plan)
+        check_columns(tuple(source.kinds), plan, session.place)
+        raw = _gathered(session, source.collapse(also))
+        counts = raw.column("n").to_numpy().astype(np.int64)
+        if not len(counts):
+            message = "The table has no records."
+            raise DataError(Problem("empty", message, session.place, "give a table with records"))
+        names = source.names(also)
+        columns = {}
+        for alias, name in names.items():
+            column = raw.column(alias)
+            given = source.kinds[name].type
+            if given is not None and alias != "p":
+                column = pa.chunked_array([column.cast(pa.string()).combine_chunks().cast(given)])
+            columns[name] = column if alias == "p" else clean(column, plan.data.missing)
+        stay = tuple(name for name in source.kinds if name not in plan.released_columns)
+        return CollapsedTable(
+            columns,
+            int(counts.sum()),
+            stay,
+            session.format or plan.data,
+            counts,
+            raw.select([*names]),
+            names,
+        )
+
+    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
+        """Upload a recoding, and give the rows of the release in the order of published values."""
+        import pyarrow as pa
+
+        assert isinstance(table, CollapsedTable)
+        source = Source(self.session, plan)
+        class_of_row = classes(plan, table, microdata)
+        profiles = table.raw.append_column("class", pa.array(class_of_row))
+        kept = pa.array(class_of_row >= 0)
+        profiles = profiles.filter(kept)
+        parts = parts_of(class_of_row[microdata.record_of], recoding.group_of)
+        groups = published_labels(microdata, recoding)
+        labels = pa.table(
+            [pa.array(np.arange(recoding.groups)), *(column.cast(pa.string()) for column in groups)],
+            names=["g", *(f"l{i}" for i in range(len(groups)))],
+        )
+        uploaded = Uploaded(
+            self.session.upload("hedgerow_profiles", profiles),
+            self.session.upload("hedgerow_parts", parts),
+            self.session.upload("hedgerow_labels", labels),
+        )
+        missing = frozenset(name for name in table.raw.column_names if table.raw.column(name).null_count)
+        query = source.released(table.names, uploaded, missing)
+        link = CountedLink(
+            _claimed(profiles, table.names),
+            _counted_parts(parts),
+            labels.rename_columns(["g", *plan.quasi_identifiers]),
+        )
+        return Rows(self.session.schema_of(query), lambda: self.session.stream(query), link, query)
+
+    def write(self, rows: Rows, folder: Path, form: str) -> str:
+        """Write released rows into a folder; ``parts`` are written by the executors of a Spark cluster."""
+        from hedgerow.engines.spark import SparkTable
+
+        if form != "parts":
+            return write(rows, folder, form)
+        assert isinstance(self.session, SparkTable)
+        assert rows.query is not None
+        self.session.write_parquet(rows.query, folder / "data.parquet")
+        return "data.parquet"
+
+    def close(self) -> None:
+        """End the session."""
+        self.session.close()
+
+
+# -- the text --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """How statements name the tables that a recoding is uploaded as."""
+
+    profiles: str
+    parts: str
+    labels: str
+
+
+class Source:
+    """The statements over one table under one plan."""
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self.session = session
+        self.plan = plan
+        self.kinds = {column.name: column for column in session.columns()}
+
+    def names(self, also: Sequence[str] = ()) -> dict[str, str]:
+        """Return the real name of every column that is collapsed by, under its name in the statements."""
+        plan = self.plan
+        names = {f"c{i}": name for i, name in enumerate(plan.quasi_identifiers)}
+        names |= {f"s{i}": name for i, name in enumerate(plan.columns("sensitive"))}
+        if plan.person is not None:
+            names["p"] = plan.person
+        more = [name for name in dict.fromkeys(also) if name not in names.values()]
+        return names | {f"a{i}": name for i, name in enumerate(more)}
+
+    def collapse(self, also: Sequence[str] = ()) -> str:
+        """Distinct values with the number of records that have them."""
+        inner = {alias: self._counted_by(alias, name) for alias, name in self.names(also).items()}
+        names = ", ".join(inner)
+        return f"SELECT {names}, CAST(COUNT(*) AS BIGINT) AS n FROM ({self._select(inner)}) AS t GROUP BY {names}"
+
+    def released(self, names: Mapping[str, str], uploaded: Uploaded, missing: frozenset[str]) -> str:
+        """The released rows, in order: of every class, the records that a part names, as its group is published.
+
+        ``names`` are the columns of the profiles; ``missing`` those that hold missing values, which equal nothing in
+        SQL.
+        """
+        plan, session = self.plan, self.session
+        keys = {alias: self._counted_by(alias, name) for alias, name in names.items()}
+        kept = plan.columns("sensitive", "other")
+        shown = {f"k{i}": self._shown(name) for i, name in enumerate(kept)}
+        alias_of = dict(zip(kept, shown, strict=True)) | {
+            name: f"l{i}" for i, name in enumerate(plan.quasi_identifiers)
+        }
+        same = " AND ".join(self._same(alias, name, alias in missing) for alias, name in names.items())
+        others = [f"t.{alias_of[name]} NULLS LAST" for name in plan.columns("other")]
+        columns = ", ".join(["p.class", *(f"t.{alias}" for alias in shown)])
+        numbered = (
+            f"SELECT {columns}, ROW_NUMBER() OVER (PARTITION BY p.class ORDER BY {', '.join(others or ['p.class'])})"
+            f" AS number FROM ({self._select(keys | shown)}) AS t JOIN {uploaded.profiles} AS p ON {same}"
+        )
+        out = ", ".join(
+            f"{'l' if name in plan.quasi_identifiers else 'r'}.{alias_of[name]} AS {session.quote(name)}"
+            for name in plan.released_columns
+        )
+        order = ", ".join(["l.g", *(f"r.{alias_of[name]} NULLS LAST" for name in kept)])
+        return (
+            f"SELECT {out} FROM ({numbered}) AS r"
+            f" JOIN {uploaded.parts} AS a ON a.class = r.class AND r.number BETWEEN a.first AND a.last"
+            f" JOIN {uploaded.labels} AS l ON l.g = a.g ORDER BY {order}"
+        )
+
+    def _select(self, expressions: dict[str, str]) -> str:
+        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in expressions.items())
+        return f"SELECT {inner} FROM {self.session.source} AS t"
+
+    def _counted_by(self, alias: str, name: str) -> str:
+        """What a column is counted by: its value, or the person's number."""
+        if alias != "p":
+            return self._value(name)
+        person = self._shown(name)
+        return f"CASE WHEN {person} IS NULL THEN NULL ELSE DENSE_RANK() OVER (ORDER BY {person} NULLS LAST) END"
+
+    def _value(self, name: str) -> str:
+        """The value of a column as it is."""
+        column, quoted = self.kinds[name], f"t.{self.session.quote(name)}"
+        if column.kind not in self.session.as_text:
+            return quoted
+        return f"CAST({quoted} AS {self.session.text_type}){self.session.binary}"
+
+    def _shown(self, name: str) -> str:
+        """The value of a column as it is released: text trimmed, missing where it says so."""
+        column, session = self.kinds[name], self.session
+        if column.kind not in ("text", "other"):
+            return f"t.{session.quote(name)}"
+        text = f"TRIM(BOTH {session.literal(SPACES)} FROM CAST(t.{session.quote(name)} AS {session.text_type}))"
+        for marker in self.plan.data.missing:
+            text = f"NULLIF({text}, {session.literal(marker)})"
+        return text + session.binary
+
+    def _same(self, alias: str, name: str, missing: bool) -> str:
+        """Whether a row and a profile agree in a column."""
+        if not missing:
+            return f"t.{alias} = p.{alias}"
+        column = self.kinds[name]
+        neutral = "''" if column.kind in self.session.as_text else NEUTRAL[column.kind]
+        neutral = "0" if alias == "p" else neutral
+        return (
+            f"COALESCE(t.{alias}, {neutral}) = COALESCE(p.{alias}, {neutral})"
+            f" AND (t.{alias} IS NULL) = (p.{alias} IS NULL)"
+        )
+
+
+# -- classes and parts -----------------------------------------------------------------------------------------------
+
+
+def classes(plan: Plan, table: Table, microdata: Microdata) -> IntArray:
+    """Return the class of every row of a collapsed table: codes, person and sensitive values agree; −1: withheld."""
+    rows = len(table.counts) if table.counts is not None else table.records
+    profile = np.full(rows, -1, np.int64)
+    profile[microdata.record_of] = microdata.profile_of_unit
+    kept = np.flatnonzero(profile >= 0)
+    within = [*([plan.person] if plan.person is not None else []), *plan.columns("sensitive")]
+    number, _ = number_rows([profile[kept], *(ranks(table.columns[name])[0][kept] for name in within)])
+    class_of = np.full(rows, -1, np.int64)
+    class_of[kept] = number
+    return class_of
+
+
+def parts_of(class_of_unit: IntArray, group_of: IntArray) -> pa.Table:
+    """Say which records of which class are in which group: ``class``, ``first``, ``last`` (from 1) and ``g``.
+
+    Examples
+    --------
+    >>> parts_of(np.array([0, 0, 0, 1, 1]), np.array([4, 4, -1, 4, 2])).to_pydict()
+    {'class': [0, 1, 1], 'first': [1, 1, 2], 'last': [2, 1, 2], 'g': [4, 4, 2]}
+    """
+    import pyarrow as pa
+
+    changes = np.ones(len(class_of_unit), bool)
+    changes[1:] = (class_of_unit[1:] != class_of_unit[:-1]) | (group_of[1:] != group_of[:-1])
+    starts = np.flatnonzero(changes)
+    ends = np.append(starts[1:], len(class_of_unit))
+    begins = np.ones(len(class_of_unit), bool)
+    begins[1:] = class_of_unit[1:] != class_of_unit[:-1]
+    first_unit = np.flatnonzero(begins)
+    of_start = np.cumsum(begins)[starts] - 1
+    first, last = starts - first_unit[of_start] + 1, ends - first_unit[of_start]
+    group = group_of[starts]
+    kept = group >= 0
+    named = {"class": class_of_unit[starts], "first": first, "last": last, "g": group}
+    return pa.table({name: pa.array(numbers[kept]) for name, numbers in named.items()})
+
+
+def _claimed(profiles: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Give the columns of profiles their own names; further columns do not make a class."""
+    told = {alias: name for alias, name in names.items() if not alias.startswith("a")}
+    if len(told) < len(names):
+        profiles = profiles.group_by([*told, "class"], use_threads=False).aggregate([])
+    columns = [*told, "class"]
+    return profiles.select(columns).rename_columns(
+        ["person" if name == "p" else told.get(name, name) for name in columns]
+    )
+
+
+def _counted_parts(parts: pa.Table) -> pa.Table:
+    """Say how many records of a class are in a group."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    counts = pc.add(pc.subtract(parts.column("last"), parts.column("first")), 1)
+    return pa.table({"class": parts.column("class"), "g": parts.column("g"), "n": counts})
+
+
+def _gathered(session: Session, query: str) -> pa.Table:
+    """Gather the rows of a query, text dictionary-encoded batch by batch."""
+    import pyarrow as pa
+
+    batches = []
+    schema = session.schema_of(query)
+    for batch in session.stream(query):
+        columns = [
+            column.dictionary_encode() if pa.types.is_string(column.type) else column for column in batch.columns
+        ]
+        batches.append(pa.table(columns, names=batch.schema.names))
+    if not batches:
+        return schema.empty_table()
+    return pa.concat_tables(batches).unify_dictionaries()

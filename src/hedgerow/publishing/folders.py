@@ -1,0 +1,89 @@
+"""Putting a release into a folder: written beside it, checked, then moved into place whole."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import tempfile
+from pathlib import Path
+
+from hedgerow.engines import local
+from hedgerow.engines.base import Engine
+from hedgerow.engines.export import read_back
+from hedgerow.engines.folder import cannot_write, check_free, new_folder
+from hedgerow.engines.local import LocalEngine
+from hedgerow.errors import DataError, Problem
+from hedgerow.publishing.checking import verify_before_publishing
+from hedgerow.publishing.progress import Progress, silent
+from hedgerow.release import Release
+from hedgerow.reports.facts import facts_to_json
+from hedgerow.verification import Verification
+
+
+def check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:
+    """Refuse, before any work, a place that a release or its private link may not be written to."""
+    if output is not None:
+        check_free(Path(output), replace)
+    if link is None:
+        return
+    if Path(link).exists():
+        message = "The link table exists already."
+        raise DataError(Problem("output-in-use", message, str(link), "choose another file: it is never overwritten"))
+    if output is not None and Path(os.path.abspath(link)).is_relative_to(os.path.abspath(output)):  # noqa: PTH100
+        message = "The link table is private and must not lie in the release folder."
+        raise DataError(Problem("output", message, str(link), "name a file outside of it"))
+    if not Path(link).parent.is_dir():
+        raise DataError(Problem("no-file", "The folder for the link table does not exist.", str(link), "create it"))
+
+
+def publish(
+    release: Release,
+    output: Path,
+    form: str,
+    engine: Engine,
+    link: str | Path | None = None,
+    replace: bool = False,
+    tell: Progress = silent,
+) -> Release:
+    """Write a release to a folder, checked against its data first; it appears whole, with its link, or not at all.
+
+    Returns the release with its rows as they were written, where they are not in memory.
+    """
+    with contextlib.ExitStack() as undo:
+        with new_folder(output, replace) as folder:
+            tell("writing", 0, 0)
+            name = write_release(release, folder, form, engine)
+            tell("verifying", 0, 0)
+            verify_before_publishing(release, folder, engine)
+            if link is not None:
+                _write_link(release, Path(link))
+                undo.callback(Path(link).unlink)
+        undo.pop_all()  # the release is in place, so its link stays
+    return release if release.rows.query is None else dataclasses.replace(release, rows=read_back(output / name))
+
+
+def verify_privately(release: Release, engine: Engine) -> Verification:
+    """Write a release to a private place that does not last, and check it against the data it was made from."""
+    with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
+        write_release(release, Path(scratch), "parquet")
+        return verify_before_publishing(release, Path(scratch), engine)
+
+
+def write_release(release: Release, folder: Path, form: str, engine: Engine | None = None) -> str:
+    """Write the files of a release into a folder, and return the name of the one with the rows."""
+    try:
+        name = (engine or LocalEngine()).write(release.rows, folder, form)
+        (folder / "plan.yaml").write_text(release.plan.to_yaml(), encoding="utf-8")
+        (folder / "facts.json").write_text(facts_to_json(dict(release.facts)), encoding="utf-8")
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    return name
+
+
+def _write_link(release: Release, path: Path) -> None:
+    """Write the private link from records to released rows."""
+    try:
+        local.write_link(release.record_of_row, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
