@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks import adult
 
-NAMES = ("commands", "clustering", "diverse", "lattice", "research", "maintenance")
+NAMES = ("commands", "clustering", "partition", "diverse", "lattice", "research", "maintenance", "engines")
 
 
 def main() -> None:

@@ -56,6 +56,7 @@ def anonymize(
     replace: bool = False,
     engine: str = "auto",
     master: str | None = None,
+    driver_profiles: int | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
 ) -> Release:
@@ -88,6 +89,8 @@ def anonymize(
         By default what suits the data. The release does not depend on it.
     master
         The Spark cluster to use, where no session is running; by default ``local[*]``.
+    driver_profiles
+        Profiles up to which a Spark driver clusters by itself; with more, tasks of the cluster do.
     progress
         Called now and then during long work.
     patience
@@ -120,7 +123,8 @@ def anonymize(
     if target is not None and engine == "auto" and is_local(data):
         engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
-    with open_engine(data, plan, engine, master, link is not None, lambda rows: tell("reading", rows, 0)) as source:
+    told = lambda rows: tell("reading", rows, 0)  # noqa: E731
+    with open_engine(data, plan, engine, master, driver_profiles, link is not None, told) as source:
         if target is not None:
             check_table(target, source, replace)
         release = _make(source, source.read(plan), plan, threads, tell, patience).release
@@ -327,7 +331,7 @@ def _make(
     microdata, plan = collapse(table, plan)
     doing = "searching" if plan.method.name == "lattice" else "clustering"
     tell("searching", 0, 0)
-    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience)
+    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience, source.cluster)
     tell("measuring", 0, 0)
     plan = self_contained(plan, table, microdata)
     return _Made(make_release(table, plan, microdata, solution, source), microdata, solution)

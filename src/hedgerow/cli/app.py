@@ -88,6 +88,10 @@ def anonymize(
     ] = False,
     engine: EngineOption = "auto",
     master: MasterOption = None,
+    driver_profiles: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Spark: profiles up to which the driver clusters by itself."),
+    ] = None,
     budget: BudgetOption = None,
     replace: Annotated[bool, typer.Option(help="Replace an earlier release of that name.")] = False,
     as_json: JsonOption = False,
@@ -116,6 +120,7 @@ def anonymize(
             replace=replace,
             engine=engine,
             master=master,
+            driver_profiles=driver_profiles,
             progress=progress,
             patience=patience,
         )

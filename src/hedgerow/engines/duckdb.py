@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -42,7 +43,10 @@ MEMORY = "3GB"
 
 
 class DuckDBSession:
-    """A private database that holds the columns which a plan needs of one file or table, and nothing else."""
+    """A private database that holds the columns which a plan needs of one file or table, and nothing else.
+
+    DuckDB does not tell names apart that differ in capitals only, so columns have names of our own in it.
+    """
 
     source = "records"
     text_type = "VARCHAR"
@@ -58,6 +62,8 @@ class DuckDBSession:
         rows = read_batches(data, plan)
         self.format: DataFormat | None = rows.format
         self._names = rows.names
+        self._inside = {name: f"column {number}" for number, name in enumerate(rows.schema.names)}
+        self._outside = {inside: name for name, inside in self._inside.items()}
         self._folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
@@ -66,8 +72,8 @@ class DuckDBSession:
             "memory_limit": MEMORY,
             "preserve_insertion_order": "false",
         }
-        self._connection = duckdb.connect(str(self._folder / "records.db"), config=settings)
         try:
+            self._connection = duckdb.connect(str(self._folder / "records.db"), config=settings)
             self._connection.execute("SET TimeZone = 'UTC'")
             self._load(rows.schema, rows.batches, tell)
         except BaseException:
@@ -77,22 +83,34 @@ class DuckDBSession:
     def _load(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], tell: Callable[[int], None] | None) -> None:
         import pyarrow as pa
 
+        inside = pa.schema([field.with_name(self._inside[field.name]) for field in schema])
+        failed: list[BaseException] = []
+
         def told() -> Iterator[pa.RecordBatch]:
             rows = 0
-            for batch in batches:
-                rows += batch.num_rows
-                if tell is not None:
-                    tell(rows)
-                yield batch
+            try:
+                for batch in batches:
+                    rows += batch.num_rows
+                    if tell is not None:
+                        tell(rows)
+                    yield pa.RecordBatch.from_arrays(batch.columns, schema=inside)
+            except BaseException as error:
+                failed.append(error)
+                raise
 
-        reader = pa.RecordBatchReader.from_batches(schema, told())
-        self._connection.register("incoming", reader)
-        self._run("CREATE TABLE records AS SELECT * FROM incoming")
+        self._connection.register("incoming", pa.RecordBatchReader.from_batches(inside, told()))
+        try:
+            with self._own_words():
+                self._connection.execute("CREATE TABLE records AS SELECT * FROM incoming")
+        except DataError:
+            if failed:  # what is wrong with the file, in its own words
+                raise failed[0] from None
+            raise
         self._connection.unregister("incoming")
 
     def quote(self, name: str) -> str:
-        """Write a name."""
-        return '"' + name.replace('"', '""') + '"'
+        """Write the name of a column."""
+        return '"' + self._inside.get(name, name).replace('"', '""') + '"'
 
     def literal(self, text: str) -> str:
         """Write a text."""
@@ -101,45 +119,56 @@ class DuckDBSession:
     def columns(self) -> tuple[Column, ...]:
         """Return the columns of the source; those that the plan does not need are known by name only."""
         found = self.ask("SELECT column_name, column_type FROM (DESCRIBE records)").to_pylist()
-        kinds = {row["column_name"]: _kind(row["column_type"]) for row in found}
+        kinds = {self._outside[row["column_name"]]: _kind(row["column_type"]) for row in found}
         return tuple(Column(name, kinds.get(name, "other")) for name in self._names)
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Run a query and give its rows in batches, in order."""
-        yield from self._run(query).to_arrow_reader(BATCH)
+        with self._own_words():
+            for batch in self._connection.sql(query).to_arrow_reader(BATCH):
+                yield batch.rename_columns(self._named(batch.schema))
 
     def ask(self, query: str) -> pa.Table:
         """Run a query of few rows."""
-        return self._run(query).to_arrow_table()
+        with self._own_words():
+            found = self._connection.sql(query).to_arrow_table()
+        return found.rename_columns(self._named(found.schema))
 
     def schema_of(self, query: str) -> pa.Schema:
         """Return the columns of a query."""
-        return self._run(f"SELECT * FROM ({query}) AS q LIMIT 0").to_arrow_table().schema
+        return self.ask(f"SELECT * FROM ({query}) AS q LIMIT 0").schema
 
     def upload(self, name: str, rows: pa.Table) -> str:
         """Make a temporary table, replacing one of that name."""
         self._connection.register("incoming", rows)
         try:
-            self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM incoming")
+            with self._own_words():
+                self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM incoming")
         finally:
             self._connection.unregister("incoming")
         return name
 
     def close(self) -> None:
         """Close the database and remove it."""
-        self._connection.close()
+        if hasattr(self, "_connection"):
+            self._connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _run(self, query: str) -> Any:
-        """Run a statement; its own words about a fault may hold values, so they are not passed on."""
+    def _named(self, schema: pa.Schema) -> list[str]:
+        return [self._outside.get(name, name) for name in schema.names]
+
+    @contextlib.contextmanager
+    def _own_words(self) -> Iterator[None]:
+        """Say what went wrong in our own words: those of the database may hold values."""
         import duckdb
+        import pyarrow as pa
 
         try:
-            return self._connection.sql(query)
-        except duckdb.OutOfMemoryException:
+            yield
+        except (duckdb.OutOfMemoryException, duckdb.IOException):
             message = "The work does not fit into memory and the folder for temporary files."
             raise DataError(Problem("output", message, self.place, "free some space, or set TMPDIR")) from None
-        except duckdb.Error:
+        except (duckdb.Error, pa.ArrowException):
             message = "The table cannot be worked on: a column holds what the database does not take."
             raise DataError(
                 Problem("format", message, self.place, "give text, numbers, dates or truth values")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow.clustering import Cells
+from hedgerow.clustering.threads import Progress as ClusterProgress
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
 from hedgerow.microdata import Microdata, Table, read_table
@@ -18,6 +20,7 @@ from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.plan import Plan
 from hedgerow.recoding import Recoding
 from hedgerow.release import IntArray, Rows
+from hedgerow.solving import Clustering, here
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +46,12 @@ class LocalEngine:
     def read(self, plan: Plan, also: Sequence[str] = ()) -> Table:
         """Read every record; all released columns are read anyway."""
         return read(self.data, plan)
+
+    def cluster(
+        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: ClusterProgress | None
+    ) -> Recoding:
+        """Run a clustering inside cells, in this process."""
+        return here(clustering, microdata, cells, progress)
 
     def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
         """Give the rows of a release, in the order of published values."""

@@ -24,6 +24,7 @@ def open_engine(
     plan: Plan,
     engine: str = "auto",
     master: str | None = None,
+    driver_profiles: int | None = None,
     whole: bool = False,
     tell: Callable[[int], None] | None = None,
 ) -> Iterator[Engine]:
@@ -38,12 +39,14 @@ def open_engine(
         or a table of a Spark session. ``auto`` chooses. The release is the same.
     master
         The Spark cluster, where the session is ours to start.
+    driver_profiles
+        Profiles up to which a Spark driver clusters by itself; with more, tasks of the cluster do.
     whole
         Whether the numbers of records are needed, which only the local engine knows.
     tell
         Called with the number of rows read so far.
     """
-    opened = _open(data, plan, _chosen(data, engine, whole), master, tell)
+    opened = _open(data, plan, _chosen(data, engine, whole), master, driver_profiles, tell)
     try:
         yield opened
     finally:
@@ -76,23 +79,29 @@ def _chosen(data: Any, engine: str, whole: bool) -> str:
     return chosen
 
 
-def _open(data: Any, plan: Plan, engine: str, master: str | None, tell: Callable[[int], None] | None) -> Engine:
+def _open(
+    data: Any,
+    plan: Plan,
+    engine: str,
+    master: str | None,
+    driver_profiles: int | None,
+    tell: Callable[[int], None] | None,
+) -> Engine:
     if engine == "local":
         return LocalEngine(data)
-    from hedgerow.engines.sql import Session, SqlEngine
+    if engine == "spark":
+        from hedgerow.engines.spark import open_table
+        from hedgerow.engines.spark_engine import DRIVER_PROFILES, SparkEngine
 
-    session: Session
+        bound = DRIVER_PROFILES if driver_profiles is None else driver_profiles
+        return SparkEngine(open_table(data, master), bound)
+    from hedgerow.engines.sql import SqlEngine
+
     if engine == "postgres":
         from hedgerow.engines.place import read_place
         from hedgerow.engines.postgres import PostgresSession
 
-        session = PostgresSession(read_place(data))
-    elif engine == "spark":
-        from hedgerow.engines.spark import open_table
+        return SqlEngine(PostgresSession(read_place(data)))
+    from hedgerow.engines.duckdb import DuckDBSession
 
-        session = open_table(data, master)
-    else:
-        from hedgerow.engines.duckdb import DuckDBSession
-
-        session = DuckDBSession(data, plan, LocalEngine(data).library, tell)
-    return SqlEngine(session)
+    return SqlEngine(DuckDBSession(data, plan, LocalEngine(data).library, tell))

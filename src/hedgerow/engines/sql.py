@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from hedgerow.clustering import Cells
+from hedgerow.clustering.threads import Progress as ClusterProgress
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import number_rows
@@ -28,6 +30,7 @@ from hedgerow.microdata.read import check_columns, clean
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.recoding import Recoding
 from hedgerow.release import CountedLink, IntArray, Rows
+from hedgerow.solving import Clustering, here
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,6 +192,12 @@ class SqlEngine:
             names,
         )
 
+    def cluster(
+        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: ClusterProgress | None
+    ) -> Recoding:
+        """Run a clustering inside cells, in this process."""
+        return here(clustering, microdata, cells, progress)
+
     def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
         """Upload a recoding, and give the rows of the release in the order of published values."""
         import pyarrow as pa
@@ -220,15 +229,11 @@ class SqlEngine:
         return Rows(self.session.schema_of(query), lambda: self.session.stream(query), link, query)
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
-        """Write released rows into a folder; ``parts`` are written by the executors of a Spark cluster."""
-        from hedgerow.engines.spark import SparkTable
-
-        if form != "parts":
-            return write(rows, folder, form)
-        assert isinstance(self.session, SparkTable)
-        assert rows.query is not None
-        self.session.write_parquet(rows.query, folder / "data.parquet")
-        return "data.parquet"
+        """Write released rows into a folder."""
+        if form == "parts":
+            message = "Parquet files in parts are written by a Spark cluster only."
+            raise HedgerowError(Problem("usage", message, hint="use csv or parquet"))
+        return write(rows, folder, form)
 
     def close(self) -> None:
         """End the session."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from hedgerow.engines.postgres import PostgresSession
 from hedgerow.engines.sql import Column, Session, SqlEngine
 from hedgerow.errors import BrokenPromise, Problem
 from hedgerow.release import CountedLink, Release
+from hedgerow.reports.facts import facts_to_json
 from hedgerow.server import is_server
 from hedgerow.verification import CountedLink as Claim
 from hedgerow.verification import (
@@ -40,7 +42,8 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
         if isinstance(written, Path):
             found = verify_release_in_place(written, where_is(engine), claim)
         else:
-            found = verify_in_place(release.plan, release.facts, written, where_is(engine), claim)
+            facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
+            found = verify_in_place(release.plan, facts, written, where_is(engine), claim)
     else:
         assert isinstance(engine, LocalEngine)
         assert isinstance(written, Path)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.verification.columns import TreeColumn
-from hedgerow.verification.evidence import Evidence, Spot
+from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.models import check_models
 from hedgerow.verification.original import Original, read_link, read_original
 from hedgerow.verification.overlap import check_overlap
 from hedgerow.verification.published import Published, Unreadable, read_release
 from hedgerow.verification.result import Promise, Verification, by_meaning_of_missing
+from hedgerow.verification.row_evidence import RowEvidence
 from hedgerow.verification.rules import RULES, check_rules
+from hedgerow.verification.spots import spot, where
 from hedgerow.verification.suppression import SUPPRESSED, check_suppressed
 from hedgerow.verification.tallies import Tallies
 
@@ -58,7 +61,7 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     source = None if original is None else read_original(original, published.plan)
     tallies = Tallies.open()
     try:
-        evidence = Evidence(published, source, None if link is None else read_link(link), tallies)
+        evidence = RowEvidence(published, source, tallies, None if link is None else read_link(link))
         return Verification(tuple(promises(evidence)), str(folder))
     finally:
         tallies.close()
@@ -75,7 +78,7 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
         yield check_suppressed(evidence)
     if evidence.plan.method.overlap == "forbidden":
         yield check_overlap(evidence)
-    if evidence.plan.method.name == "lattice" and evidence.order is not None:
+    if evidence.plan.method.name == "lattice" and evidence.linked:
         yield check_levels(evidence)
     if evidence.plan.rules or RULES in evidence.published.facts:
         yield check_rules(evidence)
@@ -83,8 +86,8 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
     if DISCLOSURES in evidence.published.facts:
         yield check_disclosures(evidence)
     if evidence.original is not None:
-        linked = evidence.link is not None
-        yield check_truthful(evidence, evidence.original) if linked else check_unchanged(evidence, evidence.original)
+        check = check_truthful if evidence.has_link else check_unchanged
+        yield check(evidence, evidence.original)
 
 
 # -- the promises ----------------------------------------------------------------------------------------------------
@@ -127,13 +130,13 @@ def check_hierarchy(evidence: Evidence) -> Promise:
     if evidence.original is not None:
         asked += " that values of the original lie under"
     faults = {
-        name: _spot((count, row) for label, count, row in labels if not evidence.judges[name].knows(label))
+        name: spot((count, row) for label, count, row in labels if not evidence.judges[name].knows(label))
         for name, labels in evidence.labels.items()
     }
     for name in evidence.sensitive:
         if evidence.plan.attributes[name].hierarchy is not None:
             faults[name] = evidence.counted(name).strays
-    found = _where(faults)
+    found = where(faults)
     return Promise("hierarchy", asked, found or "only such", kept=not found)
 
 
@@ -164,10 +167,12 @@ def check_limits(evidence: Evidence) -> Promise:
     stated, keeps = evidence.published.fact("limits_broken"), evidence.plan.keeps_limits
     asked: int | str = 0 if keeps else "reported"
     open_cells = 0
-    if evidence.order is not None:
+    if evidence.linked:
         broken = {
-            name: _spot(
-                (count, row) for value, label, count, row in pairs if evidence.judges[name].breaks(value, label)
+            name: spot(
+                (pair.count, pair.row)
+                for pair in pairs
+                if any(evidence.judges[name].breaks(value, pair.label) for value in pair.values)
             )
             for name, pairs in evidence.pairs.items()
         }
@@ -176,14 +181,14 @@ def check_limits(evidence: Evidence) -> Promise:
             name: [(evidence.judges[name].risk(label), count, row) for label, count, row in labels]
             for name, labels in evidence.labels.items()
         }
-        broken = {name: _spot((count, row) for risk, count, row in cells if risk == "sure")
+        broken = {name: spot((count, row) for risk, count, row in cells if risk == "sure")
                   for name, cells in risks.items()}  # fmt: skip
         open_cells = sum(count for cells in risks.values() for risk, count, _ in cells if risk == "some")
     total = sum(count for count, _ in broken.values())
     agrees = stated is not None and total <= stated <= total + open_cells
     found: int | str = total
     if total and keeps:
-        found = f"{total}: {_where(broken)}"
+        found = f"{total}: {where(broken)}"
     if open_cells:
         found = f"{found} for certain; {open_cells} more cells can be judged only with the original and the link table"
     if not agrees:
@@ -241,12 +246,12 @@ def check_levels(evidence: Evidence) -> Promise:
     for name in sound:
         judge = evidence.judges[name]
         assert isinstance(judge, TreeColumn)  # a plan with free intervals has no lattice
-        spots[name] = _spot(
-            (count, row)
-            for value, label, count, row in evidence.pairs[name]
-            if label not in judge.at_level(value, levels[name], within_limits)
+        spots[name] = spot(
+            (pair.count, pair.row)
+            for pair in evidence.pairs[name]
+            if any(pair.label not in judge.at_level(value, levels[name], within_limits) for value in pair.values)
         )
-    found = "; ".join([*faults, *([_where(spots)] if _where(spots) else [])])
+    found = "; ".join([*faults, *([where(spots)] if where(spots) else [])])
     agrees = ", ".join(f"{name} {levels[name]}" for name in sound)
     return Promise("levels", asked, found or agrees, kept=not found)
 
@@ -254,7 +259,8 @@ def check_levels(evidence: Evidence) -> Promise:
 def check_disclosures(evidence: Evidence) -> Promise:
     """Check that facts.json counts and lists every group that has exactly one value of a sensitive column.
 
-    Groups are numbered from 0 in the order in which they first appear in the data file.
+    Groups are numbered from 0 in the order in which they first appear in the data file. In a table without an order
+    their numbers cannot be told, so it is checked only that there are as many of each column.
     """
     asked = "as facts.json says"
     there = {
@@ -276,41 +282,49 @@ def check_disclosures(evidence: Evidence) -> Promise:
         faults.append("facts.json counts other columns")
     listed = stated.get("listed")
     items = [_pair(item) for item in listed] if isinstance(listed, list) else []
-    right = {(group, name) for name, groups in there.items() for group in groups}
-    if right - set(items):
-        faults.append(f"facts.json does not list {len(right - set(items))}")
-    if len(items) > len(right & set(items)):
-        faults.append(f"facts.json lists {len(items) - len(right & set(items))} that are none")
+    faults += _wrongly_listed(items, there, evidence.published.in_order)
     shown = ", ".join(f"{len(groups)} of {name}" for name, groups in there.items())
     return Promise("disclosures", asked, "; ".join(faults) or f"{count}: {shown}", kept=not faults)
+
+
+def _wrongly_listed(
+    items: list[tuple[int, str] | None], there: Mapping[str, set[int]], in_order: bool
+) -> Iterable[str]:
+    if in_order:
+        right = {(group, name) for name, groups in there.items() for group in groups}
+        lacking, strange = len(right - set(items)), len(items) - len(right & set(items))
+    else:
+        listed = Counter(item[1] for item in set(items) if item is not None)
+        lacking = sum(max(len(groups) - listed[name], 0) for name, groups in there.items())
+        strange = len(items) - sum(min(len(groups), listed[name]) for name, groups in there.items())
+    if lacking:
+        yield f"facts.json does not list {lacking}"
+    if strange:
+        yield f"facts.json lists {strange} that are none"
 
 
 def check_truthful(evidence: Evidence, original: Original) -> Promise:
     """Check every cell against the record behind it."""
     asked = "every cell true of its record, one record behind every row"
-    if evidence.order is None:
+    if not evidence.linked:
         return Promise("truthful", asked, evidence.link_fault, kept=False)
     faults = {
-        name: _spot(
-            (count, row) for value, label, count, row in pairs if not evidence.judges[name].covers(value, label)
+        name: spot(
+            (pair.count, pair.row)
+            for pair in pairs
+            if any(not evidence.judges[name].covers(value, pair.label) for value in pair.values)
         )
         for name, pairs in evidence.pairs.items()
     }
-    for name in evidence.published.unchanged:
-        faults[name] = evidence.tallies.differences(evidence.behind(name), evidence.as_original(name, original))
-    found = _where(faults)
+    found = "; ".join(filter(None, (where(faults), evidence.changed(original))))
     return Promise("truthful", asked, found or f"all cells of {evidence.published.rows} rows", kept=not found)
 
 
 def check_unchanged(evidence: Evidence, original: Original) -> Promise:
     """Check that columns that are released as they are hold nothing that the original does not hold as often."""
     asked = "no value more often than in the original"
-    surplus = {
-        name: evidence.tallies.surplus(evidence.as_original(name, original), original.columns[name])
-        for name in evidence.published.unchanged
-    }
-    found = "; ".join(f"{name}: {count} cells too many" for name, count in surplus.items() if count)
-    return Promise("unchanged", asked, found or f"so in {len(surplus)} columns", kept=not found)
+    found = evidence.surplus(original)
+    return Promise("unchanged", asked, found or f"so in {len(evidence.published.unchanged)} columns", kept=not found)
 
 
 def _is_count(stated: Any, count: int) -> bool:
@@ -322,15 +336,3 @@ def _pair(item: Any) -> tuple[int, str] | None:
     if isinstance(item, list) and len(item) == 2 and isinstance(item[1], str) and type(item[0]) is int:
         return item[0], item[1]
     return None
-
-
-def _spot(cells: Iterable[Spot]) -> Spot:
-    counts, rows = [0], []
-    for count, row in cells:
-        counts.append(count)
-        rows.append(row)
-    return sum(counts), min(rows, default=0)
-
-
-def _where(spots: Mapping[str, Spot]) -> str:
-    return "; ".join(f"{name}: {count} cells, first in row {row}" for name, (count, row) in spots.items() if count)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.verification.arrays import sums
 from hedgerow.verification.tables import distinct_cells
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ class Combinations:
     sizes: IntArray
 
     @classmethod
-    def of(cls, cells: Mapping[str, pa.ChunkedArray], group_of: IntArray) -> Combinations:
-        """Take the cells of each group from the first row that belongs to it."""
+    def of(
+        cls, cells: Mapping[str, pa.ChunkedArray], group_of: IntArray, counts: IntArray | None = None
+    ) -> Combinations:
+        """Take the cells of each group from the first row that belongs to it; each row counts as ``counts`` says."""
         _, first, sizes = np.unique(group_of, return_index=True, return_counts=True)
+        if counts is not None:
+            sizes = sums(group_of, counts, len(first))
         labels = {}
         codes = np.empty((len(first), len(cells)), np.int64)
         for at, (name, column) in enumerate(cells.items()):

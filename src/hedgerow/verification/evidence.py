@@ -1,30 +1,56 @@
-"""All that is at hand to judge a release by: what was published, the original and the link, brought together."""
+"""All that is at hand to judge a release by: what was published, the original and the link, brought together.
+
+There are two kinds of evidence: row by row (:mod:`hedgerow.verification.row_evidence`), where the link names the record
+behind every row, and counted (:mod:`hedgerow.verification.counted_evidence`), where equal rows are one with a count.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.plan import Plan
+from hedgerow.verification.arrays import sums
 from hedgerow.verification.columns import Cell, Column, column_of
 from hedgerow.verification.combinations import Combinations
 from hedgerow.verification.histograms import Histograms
 from hedgerow.verification.matching import Matches
-from hedgerow.verification.original import IntArray, Link, Original
+from hedgerow.verification.original import IntArray, Original
 from hedgerow.verification.published import Published
 from hedgerow.verification.sensitive import Place, Reader, Way
+from hedgerow.verification.spots import Spot
 from hedgerow.verification.tables import distinct_cells, map_distinct, read_as, trim, without
 from hedgerow.verification.tallies import Groups, Tallies
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Spot = tuple[int, int]
-"""How many cells of a column are concerned, and the first row of the release that has one."""
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What lies behind cells of the release, and what they were published as.
+
+    Attributes
+    ----------
+    values
+        The original cell. More than one where the link does not tell records with different cells apart: then what is
+        asked must be so for each.
+    label
+        The published cell.
+    count, row
+        How many cells, and the first row of the release that has one; 0: rows have no numbers.
+    """
+
+    values: tuple[Cell, ...]
+    label: Cell
+    count: int
+    row: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,45 +90,53 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(ABC):
     """All that is at hand to judge a release by."""
 
     published: Published
     original: Original | None
-    link: Link | None
     tallies: Tallies
-    _counted: dict[str, Counted] = field(default_factory=dict)
+    _counted: dict[str, Counted] = field(default_factory=dict, kw_only=True)
 
     @property
     def plan(self) -> Plan:
         """The plan of the release."""
         return self.published.plan
 
-    # -- who is who ------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _order(self) -> tuple[IntArray | None, str]:
-        if self.original is None or self.link is None:
-            return None, ""
-        return self.link.order(self.published.rows, self.original.records)
+    # -- what the link tells ---------------------------------------------------------------------------------------
 
     @property
-    def order(self) -> IntArray | None:
-        """The record behind every row, where a sound link table tells."""
-        return self._order[0]
+    @abstractmethod
+    def has_link(self) -> bool:
+        """Whether a link was given."""
 
     @property
+    @abstractmethod
     def link_fault(self) -> str:
-        """What is wrong with the link table."""
-        return self._order[1]
+        """What is wrong with the link; empty if it is sound."""
 
-    def behind(self, name: str) -> pa.ChunkedArray:
-        """Return the original cells of a column in the order of the release's rows."""
-        import pyarrow as pa
+    @property
+    def linked(self) -> bool:
+        """Whether a sound link tells what lies behind the rows."""
+        return self.has_link and not self.link_fault
 
-        assert self.original is not None
-        column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
-        return pa.chunked_array([column.take(pa.array(self.order))])
+    @property
+    @abstractmethod
+    def pairs(self) -> Mapping[str, Sequence[Pair]]:
+        """Every distinct pair of an original and a published cell of every quasi-identifier; needs a sound link."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Groups:
+        """The groups of the release: rows that agree in every quasi-identifier, missing being a value of its own."""
+
+    @abstractmethod
+    def changed(self, original: Original) -> str:
+        """Say which columns that are released as they are differ from what lies behind; needs a sound link."""
+
+    @abstractmethod
+    def surplus(self, original: Original) -> str:
+        """Say which columns that are released as they are hold something more often than the original."""
 
     # -- columns ---------------------------------------------------------------------------------------------------
 
@@ -128,7 +162,7 @@ class Evidence:
     @cached_property
     def labels(self) -> Mapping[str, list[tuple[Cell, int, int]]]:
         """Every distinct published cell of every quasi-identifier with its count and its first row."""
-        return {name: self.tallies.labels(column) for name, column in self.cells.items()}
+        return {name: self.tallies.labels(column, self.published.counts) for name, column in self.cells.items()}
 
     @cached_property
     def judges(self) -> Mapping[str, Column]:
@@ -137,29 +171,19 @@ class Evidence:
         for name, labels in self.labels.items():
             known = None
             if self.original is not None:
-                known = self.original.columns[name].unique().to_pylist()
+                known = self.original.distinct(name)
             judges[name] = column_of(self.plan, name, [label for label, _, _ in labels], known)
         return judges
 
     @cached_property
-    def persons(self) -> pa.ChunkedArray | None:
-        """The person behind every row, where the plan names persons and the link is sound."""
-        return None if self.plan.person is None or self.order is None else self.behind(self.plan.person)
-
-    @cached_property
-    def groups(self) -> Groups:
-        """The groups of the release: rows that agree in every quasi-identifier, missing being a value of its own."""
-        return self.tallies.groups(list(self.cells.values()), self.published.rows, self.persons)
-
-    @cached_property
     def group_of(self) -> IntArray:
         """The group of every row, numbered from 0 in the order in which they first appear."""
-        return self.tallies.group_of(list(self.cells.values()), self.published.rows)
+        return self.tallies.group_of(list(self.cells.values()), self.published.entries, self.published.first)
 
     @cached_property
     def combinations(self) -> Combinations:
         """The cells of every group."""
-        return Combinations.of(self.cells, self.group_of)
+        return Combinations.of(self.cells, self.group_of, self.published.counts)
 
     @cached_property
     def matches(self) -> Matches | None:
@@ -173,11 +197,6 @@ class Evidence:
     def smallest(self) -> int:
         """Rows of the smallest group; or the least number of rows that a row matches, itself included."""
         return self.groups.smallest if self.matches is None else self.matches.fewest_rows(self.plan.privacy.k)
-
-    @cached_property
-    def pairs(self) -> Mapping[str, list[tuple[Cell, Cell, int, int]]]:
-        """Every distinct pair of an original and a published cell with its count and its first row."""
-        return {name: self.tallies.pairs(self.behind(name), column) for name, column in self.cells.items()}
 
     # -- sensitive columns -----------------------------------------------------------------------------------------
 
@@ -214,13 +233,15 @@ class Evidence:
         stray = np.array([*(readings[text] is None for text in labels), False], bool)[indices]
         released = codes(labels, indices)
         overall = codes(known, known_indices)
+        counts = self.published.counts
+        overall_counts = counts if self.original is None else self.original.counts
         return Counted(
             reader,
             ways,
             reader.has_hierarchy or all(place[0] == 0 for place in places.values()),
-            Histograms.of(self.group_of, released, self.groups.groups, len(ways)),
-            np.bincount(overall[overall >= 0], minlength=len(ways)).astype(np.int64),
-            (int(stray.sum()), int(np.argmax(stray)) + 1) if stray.any() else (0, 0),
+            Histograms.of(self.group_of, released, self.groups.groups, len(ways), counts),
+            _count_codes(overall, len(ways), overall_counts),
+            _strays(stray, counts),
             self.matches,
         )
 
@@ -232,3 +253,16 @@ class Evidence:
             if self.original.kinds[name] != "text":
                 return column
         return trim(column, self.plan.data.missing) if self.published.kinds[name] == "text" else column
+
+
+def _count_codes(codes: IntArray, size: int, counts: IntArray | None) -> IntArray:
+    there = codes >= 0
+    if counts is None:
+        return np.bincount(codes[there], minlength=size).astype(np.int64)
+    return sums(codes[there], counts[there], size)
+
+
+def _strays(stray: npt.NDArray[np.bool_], counts: IntArray | None) -> Spot:
+    if not stray.any():
+        return 0, 0
+    return (int(stray.sum()), int(np.argmax(stray)) + 1) if counts is None else (int(counts[stray].sum()), 0)

@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.verification.arrays import sums
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,11 +42,18 @@ class Histograms:
     count: IntArray
 
     @classmethod
-    def of(cls, group_of: IntArray, codes: IntArray, groups: int, classes: int) -> Histograms:
-        """Count; a code of −1 is a missing value and never counts."""
-        there = codes >= 0
-        keys, count = np.unique(group_of[there] * max(classes, 1) + codes[there], return_counts=True)
-        return cls(groups, classes, keys // max(classes, 1), keys % max(classes, 1), count.astype(np.int64))
+    def of(
+        cls, group_of: IntArray, codes: IntArray, groups: int, classes: int, counts: IntArray | None = None
+    ) -> Histograms:
+        """Count, each row as often as ``counts`` says; a code of −1 is a missing value and never counts."""
+        there, width = codes >= 0, max(classes, 1)
+        pairs = group_of[there] * width + codes[there]
+        if counts is None:
+            keys, count = np.unique(pairs, return_counts=True)
+        else:
+            keys, row_of = np.unique(pairs, return_inverse=True)
+            count = sums(row_of, counts[there], len(keys))
+        return cls(groups, classes, keys // width, keys % width, count.astype(np.int64))
 
     @cached_property
     def distinct(self) -> IntArray:
@@ -89,6 +98,4 @@ class Histograms:
             yield slice(start, stop), table
 
     def _sum(self, numbers: IntArray) -> IntArray:
-        sums = np.zeros(self.groups, np.int64)
-        np.add.at(sums, self.group, numbers)
-        return sums
+        return sums(self.group, numbers, self.groups)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.verification.arrays import distinct
 from hedgerow.verification.histograms import Histograms
 
 IntArray = npt.NDArray[np.int64]
@@ -111,14 +112,12 @@ class Matches:
             new = [seen]
             for meeting in meetings:
                 low, high = first[meeting.answering], first[meeting.answering + 1]
-                held = _distinct(
-                    np.repeat(meeting.answering_keys, high - low) * width + values.code[_ranges(low, high)]
-                )
+                held = distinct(np.repeat(meeting.answering_keys, high - low) * width + values.code[_ranges(low, high)])
                 start = np.searchsorted(held, np.arange(meeting.keys + 1) * width)
                 low = start[meeting.asking_keys]
                 high = np.minimum(start[meeting.asking_keys + 1], low + enough)
                 new.append(np.repeat(meeting.asking, high - low) * width + held[_ranges(low, high)] % width)
-            seen = _distinct(np.concatenate(new))
+            seen = distinct(np.concatenate(new))
             found = np.maximum(found, np.bincount(seen // width, minlength=groups))
             asking &= found < enough
             seen = seen[asking[seen // width]]
@@ -161,8 +160,8 @@ class Matches:
             if not mask >> column & 1:
                 continue
             if room > LARGEST_KEY // count:
-                distinct, keys = np.unique(keys, return_inverse=True)
-                room = len(distinct)
+                known, keys = np.unique(keys, return_inverse=True)
+                room = len(known)
             keys = keys * count + self.codes[groups, column]
             room *= count
         return keys
@@ -179,12 +178,6 @@ def _least(own: IntArray, counts: Callable[[int], IntArray], asked: int) -> int:
         if least < bound:
             return least
         bound *= 2
-
-
-def _distinct(numbers: IntArray) -> IntArray:
-    """Return the distinct numbers, ascending: ``np.unique``, but several times faster on millions of them."""
-    numbers = np.sort(numbers)
-    return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
 
 
 def _ranges(start: IntArray, stop: IntArray) -> IntArray:

@@ -49,11 +49,28 @@ class Original:
         What these columns held before.
     records
         Number of records.
+    counts
+        In counted form, how many records each row of ``columns`` stands for; None: one each.
+    persons
+        In counted form, the number of the person behind them where persons are counted; −1: none.
     """
 
     columns: Mapping[str, pa.ChunkedArray]
     kinds: Mapping[str, Kind]
     records: int
+    counts: IntArray | None = None
+    persons: IntArray | None = None
+
+    def distinct(self, name: str) -> list[str | None]:
+        """Return the distinct cells of a column."""
+        return list(self.columns[name].unique().to_pylist())
+
+    def missing(self, name: str) -> int:
+        """Return how many records have no value in a column."""
+        column = self.columns[name]
+        if self.counts is None:
+            return int(column.null_count)
+        return int(self.counts[column.is_null().to_numpy()].sum())
 
 
 def read_original(source: Any, plan: Plan) -> Original:
@@ -69,7 +86,7 @@ def read_original(source: Any, plan: Plan) -> Original:
         if kind == "csv":
             return _read_csv(path, plan.data, wanted)
         table = read_columnar(path, "parquet" if kind == "parquet" else "arrow")
-    at = _positions(table.column_names, wanted, place)
+    at = positions(table.column_names, wanted, place)
     found = {name: table.column(at[name]) for name in wanted}
     kinds = {name: kind_of(column) for name, column in found.items()}
     columns = {}
@@ -80,20 +97,21 @@ def read_original(source: Any, plan: Plan) -> Original:
 
 
 def _read_csv(path: Path, form: DataFormat, wanted: list[str]) -> Original:
-    dialect = Dialect(form.delimiter or _guess_delimiter(path, form), form.quote, form.encoding)
+    dialect = Dialect(form.delimiter or guess_delimiter(path, form), form.quote, form.encoding)
     header = [name.strip() for name in read_csv_header(path, dialect)]
-    at = _positions(header, wanted, str(path))
+    at = positions(header, wanted, str(path))
     cells = read_csv(path, dialect, [at[name] for name in wanted], len(header))
     columns = {name: trim(column, form.missing) for name, column in zip(wanted, cells, strict=True)}
     return Original(columns, dict.fromkeys(wanted, "text"), len(cells[0]))
 
 
-def _guess_delimiter(path: Path, form: DataFormat) -> str:
+def guess_delimiter(path: Path, form: DataFormat) -> str:
     """Return the delimiter that cuts the header into most cells; the plan of a release normally names it."""
     return max(",;\t|", key=lambda one: len(read_csv_header(path, Dialect(one, form.quote, form.encoding))))
 
 
-def _positions(header: list[str], wanted: list[str], place: str) -> dict[str, int]:
+def positions(header: list[str], wanted: list[str], place: str) -> dict[str, int]:
+    """Find the columns of the original that the plan names."""
     problems = []
     for name in wanted:
         if name not in header:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.numbers import Exact, Span, read_span
 from hedgerow.verification.result import Promise
+from hedgerow.verification.spots import first_in_row
 
 End = tuple[Exact, bool]
 """The upper end of a range, and whether it belongs to it."""
@@ -22,8 +23,8 @@ def check_overlap(evidence: Evidence) -> Promise:
         found = {read_span(label): row for label, _, row in evidence.labels[name] if label is not None}
         crossing = partial_overlaps(span for span in found if span is not None)
         if crossing:
-            row = min(found[span] for span in crossing)
-            faults.append(f"{name}: {len(crossing)} ranges overlap others in part, first in row {row}")
+            row = first_in_row(min(found[span] for span in crossing))
+            faults.append(f"{name}: {len(crossing)} ranges overlap others in part{row}")
     return Promise("overlap", asked, "; ".join(faults) or f"so in {len(columns)} columns", kept=not faults)
 
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
-from hedgerow.verification.tables import Dialect, Kind, as_text, kind_of, read_columnar, read_csv, read_csv_header
+from hedgerow.verification.tables import (
+    Dialect,
+    IntArray,
+    Kind,
+    as_text,
+    check_quotes,
+    kind_of,
+    read_columnar,
+    read_csv,
+    read_csv_header,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +43,10 @@ class Published:
         What these columns hold in the file.
     rows
         Number of rows of the data file.
+    counts
+        In counted form, how many rows each row of ``columns`` stands for; None: one each.
+    first
+        In counted form, the first of these rows, where rows have an order.
     """
 
     plan: Plan
@@ -41,6 +55,18 @@ class Published:
     columns: Mapping[str, pa.ChunkedArray]
     kinds: Mapping[str, Kind]
     rows: int
+    counts: IntArray | None = None
+    first: IntArray | None = None
+
+    @property
+    def entries(self) -> int:
+        """Length of the columns: the number of rows, or in counted form of distinct rows."""
+        return self.rows if self.counts is None else len(self.counts)
+
+    @property
+    def in_order(self) -> bool:
+        """Tell whether the order of the rows is known."""
+        return self.counts is None or self.first is not None
 
     def fact(self, name: str) -> int | None:
         """Return a number that facts.json states, or None if it does not."""
@@ -55,7 +81,7 @@ class Published:
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns of the data file that are released as they are."""
-        return tuple(name for name in self.plan.columns("sensitive", "other") if name in self.columns)
+        return tuple(name for name in self.plan.columns("sensitive", "other") if name in self.header)
 
 
 class Unreadable(Exception):
@@ -76,6 +102,13 @@ def unguard(text: str) -> str:
     return text[1:] if re.match(GUARDED, text) else text
 
 
+def unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Undo the guards of a whole column of text."""
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.match_substring_regex(column, GUARDED), pc.utf8_slice_codeunits(column, 1), column)
+
+
 def read_release(folder: Path) -> Published:
     """Read a release folder.
 
@@ -88,23 +121,28 @@ def read_release(folder: Path) -> Published:
     Unreadable
         If its data file is not a table: this breaks a promise.
     """
+    plan, facts, data = open_release(folder)
+    try:
+        read = _read_csv if data.suffix == ".csv" else _read_parquet
+        header, columns, kinds, rows = read(data, plan)
+    except DataError as error:
+        raise Unreadable(error.problems[0].message) from None
+    return Published(plan, facts, header, columns, kinds, rows)
+
+
+def open_release(folder: Path) -> tuple[Plan, Mapping[str, Any], Path]:
+    """Read the plan and the facts of a release folder, and find its data: a file, or a folder of Parquet files."""
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
         raise DataError(Problem("no-file", f"The release {what}.", str(folder), "name a release folder"))
-    data = [folder / name for name in ("data.csv", "data.parquet") if (folder / name).is_file()]
+    csv_file, parquet = folder / "data.csv", folder / "data.parquet"
+    data = [*([csv_file] if csv_file.is_file() else []), *([parquet] if parquet.exists() else [])]
     lacking = [name for name in ("plan.yaml", "facts.json") if not (folder / name).is_file()]
     if lacking or len(data) != 1:
         lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or ["data.csv or data.parquet"])[0]
         hint = "name the folder that anonymize wrote"
         raise DataError(Problem("not-a-release", f"The folder is not a release: it has {lacks}.", str(folder), hint))
-    plan = Plan.load(folder / "plan.yaml")
-    facts = _read_facts(folder / "facts.json")
-    try:
-        read = _read_csv if data[0].suffix == ".csv" else _read_parquet
-        header, columns, kinds, rows = read(data[0], plan)
-    except DataError as error:
-        raise Unreadable(error.problems[0].message) from None
-    return Published(plan, facts, header, columns, kinds, rows)
+    return Plan.load(folder / "plan.yaml"), _read_facts(folder / "facts.json"), data[0]
 
 
 def _read_facts(path: Path) -> Mapping[str, Any]:
@@ -121,20 +159,14 @@ Read = tuple[tuple[str, ...], dict[str, "pa.ChunkedArray"], dict[str, Kind], int
 
 
 def _read_csv(path: Path, plan: Plan) -> Read:
-    import pyarrow.compute as pc
-
     dialect = Dialect(empty_is_missing=True)
     header = tuple(unguard(name) for name in read_csv_header(path, dialect))
-    with path.open("rb") as file:
-        marks = sum(block.count(b'"') for block in iter(lambda: file.read(1 << 24), b""))
-    if marks % 2:
-        raise DataError(Problem("format", "A quotation mark is not closed.", str(path)))
+    check_quotes(path)
     cells = read_csv(path, dialect, range(len(header)), len(header))
     columns: dict[str, pa.ChunkedArray] = {}
     for name, column in zip(header, cells, strict=True):
         if name in plan.attributes and name not in columns:
-            guarded = pc.match_substring_regex(column, GUARDED)
-            columns[name] = pc.if_else(guarded, pc.utf8_slice_codeunits(column, 1), column)
+            columns[name] = unguarded(column)
     return header, columns, dict.fromkeys(columns, "text"), len(cells[0])
 
 

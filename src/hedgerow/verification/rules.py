@@ -169,7 +169,7 @@ def groups_breaking(evidence: Evidence, rule: Rule) -> int:
     labels = evidence.combinations.groups_by_label(rule.attribute)
     known = [label for label, _ in labels]
     if evidence.original is not None:
-        known = [value for value in evidence.original.columns[rule.attribute].unique().to_pylist() if value is not None]
+        known = [value for value in evidence.original.distinct(rule.attribute) if value is not None]
     longest = max(map(len, known), default=1)
     distinction = distinction_of(evidence.plan.attributes[rule.attribute], rule, longest)
     return sum(groups for label, groups in labels if distinction.mixed_in(label))

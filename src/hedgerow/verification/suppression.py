@@ -39,12 +39,14 @@ def _made_missing(evidence: Evidence, name: str) -> tuple[int, int]:
     With the original and the link they are counted. Otherwise a missing cell may have been missing before: all that are
     missing now may be meant and, with the original, no fewer than those by which they are more than before.
     """
-    if evidence.order is not None:
+    if evidence.linked:
         pairs = evidence.pairs[name]
-        exact = sum(count for value, label, count, _ in pairs if value is not None and label is None)
+        exact = sum(
+            pair.count for pair in pairs if pair.label is None and any(value is not None for value in pair.values)
+        )
         return exact, exact
     now = sum(count for label, count, _ in evidence.labels[name] if label is None)
     if evidence.original is None:
         return 0, now
-    before = evidence.original.columns[name].null_count
+    before = evidence.original.missing(name)
     return max(0, now - before), min(now, evidence.original.records - before)

@@ -6,8 +6,8 @@ import codecs
 import csv
 import datetime as dt
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 Kind = Literal["text", "number", "float", "float32", "truth", "date", "moment", "other"]
 BLOCK = 1 << 24
+BATCH = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -91,26 +92,56 @@ def read_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-    names = [f"f{position}" for position in columns]
-    codec = "utf8" if dialect.codec == "utf-8-sig" else dialect.encoding
     try:
-        table = arrow_csv.read_csv(
-            path,
-            arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=codec, block_size=BLOCK),
-            _parse_options(dialect, None),
-            arrow_csv.ConvertOptions(
-                column_types={f"f{position}": pa.string() for position in range(width)},
-                include_columns=names,
-                null_values=[""] if dialect.empty_is_missing else [],
-                strings_can_be_null=dialect.empty_is_missing,
-                quoted_strings_can_be_null=False,
-            ),
-        )
+        table = arrow_csv.read_csv(path, **_options(dialect, columns, width))
     except OSError as error:
         raise _not_there(path, error) from None
     except (pa.ArrowException, ValueError):  # UnicodeDecodeError is a ValueError
         _say_why(path, dialect)
-    return [table.column(name).slice(1) for name in names]
+    return [table.column(f"f{position}").slice(1) for position in columns]
+
+
+def stream_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -> Iterator[pa.RecordBatch]:
+    """Read the same as :func:`read_csv`, batch by batch."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    try:
+        with arrow_csv.open_csv(path, **_options(dialect, columns, width)) as reader:
+            header = 1
+            for batch in reader:
+                yield batch.slice(header)
+                header = max(header - batch.num_rows, 0)
+    except OSError as error:
+        raise _not_there(path, error) from None
+    except (pa.ArrowException, ValueError):
+        _say_why(path, dialect)
+
+
+def check_quotes(path: Path) -> None:
+    """Refuse a CSV file with a quotation mark that is not closed: the rest of it would be one cell."""
+    with path.open("rb") as file:
+        marks = sum(block.count(b'"') for block in iter(lambda: file.read(BLOCK), b""))
+    if marks % 2:
+        raise DataError(Problem("format", "A quotation mark is not closed.", str(path)))
+
+
+def _options(dialect: Dialect, columns: Sequence[int], width: int) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    codec = "utf8" if dialect.codec == "utf-8-sig" else dialect.encoding
+    return {
+        "read_options": arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=codec, block_size=BLOCK),
+        "parse_options": _parse_options(dialect, None),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types={f"f{position}": pa.string() for position in range(width)},
+            include_columns=[f"f{position}" for position in columns],
+            null_values=[""] if dialect.empty_is_missing else [],
+            strings_can_be_null=dialect.empty_is_missing,
+            quoted_strings_can_be_null=False,
+        ),
+    }
 
 
 def _parse_options(dialect: Dialect, handler: Callable[[Any], str] | None) -> Any:
@@ -169,17 +200,79 @@ def _not_there(path: Path, error: OSError) -> DataError:
 
 
 def read_columnar(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Table:
-    """Read a Parquet file or an Arrow IPC file."""
+    """Read a Parquet file, a folder of Parquet files or an Arrow IPC file."""
+    import pyarrow as pa
+
+    batches = list(stream_columnar(path, kind))
+    return pa.Table.from_batches(batches, columnar_schema(path, kind))
+
+
+def columnar_schema(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Schema:
+    """Return names and types of the columns, which are the same in every file of a folder."""
+    with _reading(path, kind):
+        schemas = [_open_columnar(part, kind)[0] for part in columnar_parts(path)]
+    if any(not schema.equals(schemas[0]) for schema in schemas):
+        message = "The files of the folder do not have the same columns."
+        raise DataError(Problem("format", message, str(path), "check that the folder holds one table"))
+    return schemas[0]
+
+
+def stream_columnar(
+    path: Path, kind: Literal["parquet", "arrow"], columns: Sequence[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read columns, by position, batch by batch; the files of a folder in the order of their names."""
+    with _reading(path, kind):
+        for part in columnar_parts(path):
+            schema, batches = _open_columnar(part, kind)
+            wanted = list(range(len(schema.names))) if columns is None else list(columns)
+            names = [schema.names[position] for position in wanted]
+            unique = len(set(schema.names)) == len(schema.names)  # of columns with one name all would be read
+            for batch in batches(names if unique else None):
+                yield batch.select(names if unique else wanted)
+
+
+def columnar_parts(path: Path) -> list[Path]:
+    """Return the Parquet files of a folder, by name, without those that say of themselves that they are no data."""
+    if not path.is_dir():
+        return [path]
+    parts = sorted(part for part in path.glob("*.parquet") if part.name[0] not in "._")
+    if not parts:
+        raise DataError(Problem("format", "The folder holds no Parquet file.", str(path), "check that it is whole"))
+    return parts
+
+
+def _open_columnar(
+    path: Path, kind: Literal["parquet", "arrow"]
+) -> tuple[pa.Schema, Callable[[Sequence[str] | None], Iterator[pa.RecordBatch]]]:
+    import pyarrow as pa
+
+    if kind == "arrow":
+
+        def arrow_batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+            with pa.OSFile(str(path)) as source:
+                reader = pa.ipc.open_file(source)
+                for number in range(reader.num_record_batches):
+                    batch = reader.get_batch(number)
+                    yield batch if names is None else batch.select(names)
+
+        with pa.OSFile(str(path)) as file:
+            return pa.ipc.open_file(file).schema, arrow_batches
+    import pyarrow.parquet as pq
+
+    def parquet_batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        with pq.ParquetFile(path) as source:
+            yield from source.iter_batches(BATCH, columns=names)
+
+    with pq.ParquetFile(path) as file:
+        return file.schema_arrow, parquet_batches
+
+
+@contextmanager
+def _reading(path: Path, kind: Literal["parquet", "arrow"]) -> Iterator[None]:
     import pyarrow as pa
 
     try:
-        if kind == "arrow":
-            with pa.OSFile(str(path)) as file:
-                return pa.ipc.open_file(file).read_all()
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(path) as file:
-            return file.read()
+        yield
     except FileNotFoundError as error:
         raise _not_there(path, error) from None
     except (pa.ArrowException, OSError, ValueError):
@@ -285,6 +378,8 @@ def map_distinct(column: pa.ChunkedArray, change: Callable[[Any], str | None]) -
     """Change every distinct value of a column once."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        return on_labels(column, lambda labels: map_distinct(labels, change))
     encoded = column.dictionary_encode().unify_dictionaries()
     chunks = []
     labels = None
@@ -316,6 +411,8 @@ def trim(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        return on_labels(column, lambda labels: trim(labels, missing))
     column = pc.utf8_trim_whitespace(column)
     return without(column, missing) if missing else pa.chunked_array(column.chunks, pa.string())
 
@@ -325,5 +422,28 @@ def without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        return on_labels(column, lambda labels: without(labels, missing))
     marked = pc.is_in(column, value_set=pa.array(list(missing), pa.string()))
     return pc.if_else(marked, pa.scalar(None, pa.string()), column)
+
+
+def on_labels(column: pa.ChunkedArray, change: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Change a dictionary-encoded column of text by its distinct cells; those that become the same are one then.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column = pa.chunked_array([pa.array(["a", " a", "-", None]).dictionary_encode()])
+    >>> changed = on_labels(column, lambda labels: trim(labels, ["-"]))
+    >>> changed.to_pylist(), len(changed.chunk(0).dictionary)
+    (['a', 'a', None, None], 1)
+    """
+    import pyarrow as pa
+
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # a column without chunks
+        whole = pa.array([], column.type)
+    labels = change(pa.chunked_array([whole.dictionary])).combine_chunks().dictionary_encode()
+    indices = labels.indices.take(whole.indices)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels.dictionary)])

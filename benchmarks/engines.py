@@ -1,0 +1,102 @@
+"""Whole commands on made-up census records, through DuckDB and a PostgreSQL server: time, memory, growth.
+
+``HEDGEROW_RECORDS=10000000`` adds ten million to the sizes, which takes a quarter of an hour and 3 GB of disk.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from hedgerow.engines.place import read_place
+from hedgerow.engines.postgres import PostgresSession
+from hedgerow.synthetic import census
+from tests.postgres import programs, running
+
+SIZES = (100_000, 1_000_000)
+CHUNK = 500_000
+SPLIT = 5_000
+ATTRIBUTES = 9  # eight quasi-identifiers and a sensitive column
+
+
+def run(report: Callable[[str, Any], None]) -> None:
+    """Measure every size, and say how time grows with it."""
+    more = int(os.environ.get("HEDGEROW_RECORDS") or 0)
+    sizes = (*SIZES, *([more] if more else []))
+    with tempfile.TemporaryDirectory(prefix="hedgerow-bench-") as scratch:
+        folder = Path(scratch)
+        tables = {size: _write(folder, size) for size in sizes}
+        _measure("DuckDB, CSV to verified CSV", report, folder, {size: str(path) for size, path in tables.items()})
+        if programs() is None:
+            report("PostgreSQL", "no server is installed")
+            return
+        with running() as server:
+            for size, path in tables.items():
+                _load(server, f"census_{size}", path)
+            addresses = {size: f"{server}&table=census_{size}" for size in tables}
+            _measure("PostgreSQL, table to verified table", report, folder, addresses)
+
+
+def _measure(what: str, report: Callable[[str, Any], None], folder: Path, tables: dict[int, str]) -> None:
+    seconds: dict[int, float] = {}
+    for size, data in tables.items():
+        output = f"{data}_released" if data.startswith("postgresql") else str(folder / f"release-{size}")
+        words = ["anonymize", data, str(folder / "plan.yaml"), "-o", output]
+        if not data.startswith("postgresql"):
+            words += ["--engine", "duckdb"]
+        seconds[size], memory = _command(words)
+        report(f"{what}, {size:,} records", f"{seconds[size]:.1f} s, {memory:.2f} GB of the client")
+    (small, first), (large, last) = min(seconds.items()), max(seconds.items())
+    report(f"{what}, growth", f"n^{math.log(last / first) / math.log(large / small):.2f}")
+
+
+def _command(words: list[str]) -> tuple[float, float]:
+    """Run a command; returns seconds and the most memory it had, in GB."""
+    start = time.perf_counter()
+    command = [sys.executable, "-c", "from hedgerow.cli import main; main()", *words]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError("the command failed")
+    return time.perf_counter() - start, used.ru_maxrss / 1e6
+
+
+def _write(folder: Path, records: int) -> Path:
+    """Make up a table as CSV, chunk by chunk, with its plan and hierarchies."""
+    path = folder / f"census-{records}.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        for seed, start in enumerate(range(0, records, CHUNK)):
+            made = census(min(CHUNK, records - start), seed, ATTRIBUTES)
+            if not seed:
+                writer.writerow(made.columns)
+            writer.writerows(zip(*made.columns.values(), strict=True))
+    plan = made.plan.replace("method: cluster", f"method: {{name: cluster, split: {SPLIT}}}")
+    (folder / "plan.yaml").write_text(plan, encoding="utf-8")
+    for name, lines in made.hierarchies.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("".join(";".join(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _load(server: str, table: str, path: Path) -> None:
+    """Copy a CSV file into a table of text columns."""
+    session = PostgresSession(read_place(f"{server}&table={table}"))
+    header = next(csv.reader(path.open(encoding="utf-8", newline="")))
+    options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
+    schema = pa.schema([(name, pa.string()) for name in header])
+    hidden = session.fill(session.at, schema, iter(arrow_csv.open_csv(path, convert_options=options)))
+    session.run(f"ALTER TABLE {hidden.sql} RENAME TO {session.quote(table)}")
+    session.run("COMMIT")
+    session.close()

@@ -1,0 +1,463 @@
+"""Spark as an engine: a DataFrame, Parquet files or a table; rows stay on the executors.
+
+The work is done in a session of its own beside the one that was given: same cluster, same tables, same cache, but with
+settings and temporary views of its own, so nothing of the owner's is changed. The owner's settings are taken over,
+except those that would change what our statements mean (:data:`SETTINGS`).
+
+Retries and speculative execution do not change a release:
+
+- A statement only counts, joins, and numbers records within a class in the order of all other released columns.
+  Records that are equal there may get each other's number in a second attempt, but then they are equal in everything
+  that is released, so the rows are the same.
+- Rows are ordered by all released columns. Where Spark cuts the order into partitions is settled before any of them is
+  written, and a later attempt puts the same rows into the same partition. Files are named by partition, and Spark's
+  commit protocol lets one attempt of each through.
+- What remains is the source. A frame that is computed anew each time it is read (``rand()``, ``uuid()``,
+  ``monotonically_increasing_id()``) is refused, because the rows that were counted would not be those that are
+  released. Spark does not tell us of ``limit`` without an order, or of functions in Python that give another answer
+  each time: the release is then found not to fit the source when it is verified, and is not published.
+
+Classic sessions only: Spark Connect has no view that two sessions share.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from hedgerow.engines.sql import Column, Kind
+from hedgerow.errors import DataError, Problem
+from hedgerow.plan import DataFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+#: What our statements rely on, in our own session.
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",  # or a column named ${env:HOME} would be another column
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
+}
+KINDS: dict[str, Kind] = {
+    "string": "text",
+    "char": "text",
+    "varchar": "text",
+    "boolean": "boolean",
+    "byte": "integer",
+    "short": "integer",
+    "integer": "integer",
+    "long": "integer",
+    "decimal": "decimal",
+    "float": "float",
+    "double": "float",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamp_ntz": "timestamp",
+}
+PLAIN_TEXT = re.compile(r"[A-Za-z0-9 _.,:;+*/()<>=-]*")
+TABLE = "table:"
+EXECUTORS = frozenset({"hedgerow", "numba", "numpy", "pandas", "pyarrow"})
+
+
+class SparkTable:
+    """A table in Spark, as the SQL engine sees it.
+
+    Parameters
+    ----------
+    data
+        A DataFrame; the path of a Parquet file or folder; or ``table:NAME``.
+    spark
+        The session in which a path or a name is looked up; a DataFrame has its own.
+
+    Raises
+    ------
+    DataError
+        The data is not there, or Spark cannot tell its columns apart, or it is computed anew each time.
+
+    Notes
+    -----
+    Timestamps with a time zone come back in UTC, as Spark does not keep the zone; those without come back as they are.
+    """
+
+    library = "spark"
+    source = "hedgerow_source"
+    text_type = "STRING"
+    binary = ""  # text with a collation is made plain in the view
+    as_text = frozenset({"text", "other"})
+    format: DataFormat | None = None
+    file: Path | None = None
+
+    def __init__(self, data: Any, spark: SparkSession | None = None) -> None:
+        self.place = data if isinstance(data, str) else str(data) if isinstance(data, Path) else "data"
+        given = None if isinstance(data, str | Path) else data
+        self.spark = _session_of(given, spark)
+        self._prefix = f"hedgerow_{uuid.uuid4().hex}"
+        self._views: list[str] = []
+        with self._own_words():
+            self._own = _own_session(self.spark)
+            self._shared = str(self.spark.conf.get("spark.sql.globalTempDatabase", "global_temp"))
+        try:
+            frame = given if given is not None else self._look_up(str(data))
+            self._columns = self._check(frame)
+            with self._own_words():
+                name = self._share("source", frame)
+                _plain(self._own.table(name)).createOrReplaceTempView(self.source)
+        except BaseException:
+            self.close()
+            raise
+
+    def _look_up(self, data: str) -> DataFrame:
+        with self._own_words(reading=True):
+            if data.startswith(TABLE):
+                return self.spark.table(data.removeprefix(TABLE))
+            return self._own.read.parquet(_address(data))
+
+    def _check(self, frame: DataFrame) -> tuple[Column, ...]:
+        """Return the columns of a frame, or refuse one that statements could not name or would not see twice alike."""
+        with self._own_words(reading=True):
+            fields = frame.schema.fields
+            unsure = frame.isStreaming or not frame._jdf.queryExecution().analyzed().deterministic()
+            exact = self._own.conf.get("spark.sql.caseSensitive") == "true"
+        if unsure:
+            message = "The DataFrame is computed anew each time it is read, and not always to the same rows."
+            hint = "write it to Parquet first, or use df.checkpoint()"
+            raise DataError(Problem("usage", message, self.place, hint))
+        names = [field.name for field in fields]
+        seen: dict[str, str] = {}
+        for name in names:
+            other = seen.setdefault(name if exact else name.lower(), name)
+            if names.count(name) > 1:
+                raise DataError(Problem("duplicate-column", f"Two columns are named {name!r}.", self.place))
+            if other != name:
+                message = f"Columns {other!r} and {name!r} differ in capitals only, which Spark does not tell apart."
+                hint = "rename one of them, or set spark.sql.caseSensitive to true"
+                raise DataError(Problem("duplicate-column", message, self.place, hint))
+        return tuple(Column(field.name, KINDS.get(field.dataType.typeName(), "other")) for field in fields)
+
+    def _share(self, name: str, frame: DataFrame) -> str:
+        """Make a frame of the owner's session visible in ours; returns how a query names it."""
+        view = f"{self._prefix}_{name}"
+        frame.createOrReplaceGlobalTempView(view)
+        self._views.append(view)
+        return f"{self.quote(self._shared)}.{view}"
+
+    # ---- what the SQL engine asks for ------------------------------------------------------------------------
+
+    def quote(self, name: str) -> str:
+        """Write a name.
+
+        Examples
+        --------
+        >>> SparkTable.quote(None, "a`b")
+        '`a``b`'
+        """
+        return "`" + name.replace("`", "``") + "`"
+
+    def literal(self, text: str) -> str:
+        """Write a text; whatever a parser might take for something else is written as bytes.
+
+        Examples
+        --------
+        >>> SparkTable.literal(None, "n/a"), SparkTable.literal(None, "o'er")
+        ("'n/a'", "CAST(X'6F276572' AS STRING)")
+        """
+        if PLAIN_TEXT.fullmatch(text):
+            return f"'{text}'"
+        return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the source, in order."""
+        return self._columns
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its rows in batches, in order: the driver holds two partitions at most."""
+        import pyarrow as pa
+
+        with self._own_words():
+            frame = self._own.sql(query)
+            schema = _arrow_schema(frame)
+            plain = frame.toDF(*(f"c{i}" for i in range(len(schema))))  # mapInArrow does not quote names
+            for row in plain.mapInArrow(_packing(), "batch binary").toLocalIterator(prefetchPartitions=True):
+                for batch in pa.ipc.open_stream(row.batch):
+                    columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+                    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def ask(self, query: str) -> pa.Table:
+        """Run a query of few rows."""
+        with self._own_words():
+            frame = self._own.sql(query)
+            return frame.toArrow().cast(_arrow_schema(frame))
+
+    def schema_of(self, query: str) -> pa.Schema:
+        """Return the columns of a query as ``stream`` gives them, without running it."""
+        with self._own_words():
+            return _arrow_schema(self._own.sql(query))
+
+    def upload(self, name: str, rows: pa.Table) -> str:
+        """Make a temporary view, replacing one of that name, and return how a query names it."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        columns = [
+            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            for column in rows.columns
+        ]
+        plain = pa.table(columns, names=rows.column_names)
+        with self._own_words():
+            schema = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
+            return self._share(name, self.spark.createDataFrame(plain, schema))
+
+    def write_parquet(self, query: str, folder: Path) -> None:
+        """Let the executors write the rows of a query into a new folder: part-00000.parquet and so on, in order.
+
+        The folder must be on a file system that all machines of the cluster share. Which row is in which file may
+        differ from run to run; the files one after the other are the rows in their order.
+
+        Raises
+        ------
+        DataError
+            The folder is there already, or the executors could not write, or wrote where we cannot see it.
+        """
+        with self._own_words():
+            frame = self._own.sql(query)
+            writer = frame.write.option("compression", "zstd")
+            writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+            writer.parquet(f"file://{folder.absolute()}")
+        parts = sorted(folder.glob("part-*.parquet"), key=_number) if folder.is_dir() else []
+        if not parts:
+            message = "Spark has written, but the files are not here: the executors have other disks."
+            hint = "name a folder that all machines share, or use --format parquet for a single file"
+            raise DataError(Problem("output", message, str(folder), hint))
+        for number, part in enumerate(parts):
+            part.rename(folder / f"part-{number:05d}.parquet")
+        for left in folder.iterdir():
+            if left.name.startswith((".", "_")):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def close(self) -> None:
+        """Drop our views; the session that was given goes on."""
+        for view in self._views:
+            with contextlib.suppress(Exception):  # Spark may have been stopped before us
+                self.spark.catalog.dropGlobalTempView(view)
+        with contextlib.suppress(Exception):
+            self._own.catalog.dropTempView(self.source)
+        self._views = []
+
+    def _own_words(self, reading: bool = False) -> contextlib.AbstractContextManager[None]:
+        return own_words(self.place, reading)
+
+
+@contextlib.contextmanager
+def own_words(place: str, reading: bool = False) -> Iterator[None]:
+    """Say in our own words what went wrong: Spark's may hold a value of a record."""
+    from py4j.protocol import Py4JError, Py4JNetworkError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError):
+        message = "The connection to Spark was lost."
+        raise DataError(Problem("no-connection", message, place, "start it again")) from None
+    except (PySparkException, Py4JError) as error:
+        raise DataError(_what_it_means(error, place, reading)) from None
+
+
+def open_table(data: Any, master: str | None = None) -> SparkTable:
+    """Open a DataFrame in its own session, or a path or ``table:NAME`` in one of ours."""
+    return SparkTable(data, open_spark(master) if isinstance(data, str | Path) else None)
+
+
+def _session_of(frame: Any, spark: SparkSession | None) -> SparkSession:
+    session: SparkSession = (spark or open_spark()) if frame is None else frame.sparkSession
+    if type(session).__module__.startswith("pyspark.sql.connect."):
+        message = "Spark Connect is not supported: this needs a classic session."
+        hint = "run it where the driver runs, for example with spark-submit"
+        raise DataError(Problem("usage", message, hint=hint))
+    return session
+
+
+def _own_session(spark: SparkSession) -> SparkSession:
+    own = spark.newSession()
+    for key, value in spark.conf.getAll.items():
+        if key.startswith("spark.sql.") and own.conf.isModifiable(key):
+            own.conf.set(key, value)
+    for key, value in SETTINGS.items():
+        own.conf.set(key, value)
+    return own
+
+
+def _plain(frame: DataFrame) -> DataFrame:
+    """Free columns of collations, which compare text otherwise than by bytes, and of comments, which would be written.
+
+    Examples
+    --------
+    A column ``name STRING COLLATE UTF8_LCASE`` has 'Ann' equal 'ann'; in the view it has not.
+    """
+    from pyspark.sql import functions
+    from pyspark.sql.types import StringType
+
+    columns = []
+    for field in frame.schema.fields:
+        column = functions.col("`" + field.name.replace("`", "``") + "`")
+        if isinstance(field.dataType, StringType):
+            column = column.cast(StringType())
+        columns.append(column.alias(field.name, metadata={}))
+    return frame.select(*columns)
+
+
+def _arrow_schema(frame: DataFrame) -> pa.Schema:
+    """Return the columns of a frame in Arrow, all of which may be null: so the files of all engines are alike."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return pa.schema([pa.field(field.name, field.type) for field in to_arrow_schema(frame.schema, timezone="UTC")])
+
+
+def _packing() -> Any:
+    """Return a function that packs batches into bytes; it is sent as it is, so executors need no Hedgerow for it."""
+
+    def pack(batches: Any) -> Any:
+        import pyarrow as pa
+
+        for batch in batches:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()], pa.binary())], names=["batch"])
+
+    return pack
+
+
+def _address(path: str) -> str:
+    """Name a path for Spark: a local one as such, with nothing in it that Spark would take for a pattern."""
+    if not Path(path).exists():
+        return path
+    return "file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(Path(path).absolute()))
+
+
+def _number(part: Path) -> tuple[int, str]:
+    return int(part.name.split("-")[1]), part.name
+
+
+def _what_it_means(error: Exception, place: str, reading: bool) -> Problem:
+    condition = getattr(error, "getCondition", lambda: None)() or ""
+    module = re.search(r"No module named '(\w+)", str(error))
+    if condition in ("PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND"):
+        return Problem("no-file", "Spark finds no such file or table.", place, "check the path or the name")
+    if condition == "PATH_ALREADY_EXISTS":
+        return Problem("output-in-use", "The output folder is there already.", place, "choose another folder")
+    if "PYTHON_VERSION_MISMATCH" in str(error) or (module and module[1] in EXECUTORS):
+        lacks = f"lacks {module[1]}" if module else "has another version than here"
+        hint = "set PYSPARK_PYTHON to a Python that has Hedgerow, on every machine, before Spark is started"
+        return Problem("usage", f"The Python of Spark's executors {lacks}.", place, hint)
+    said = f" ({condition})" if re.fullmatch(r"[A-Z0-9_.]+", condition) else ""
+    if reading:
+        message = f"Spark cannot read the data{said}."
+        return Problem("format", message, place, "give Parquet files, or a table with columns that Spark reads")
+    return Problem("no-connection", f"Spark could not do the work{said}.", place, "Spark's own log tells more")
+
+
+# ---- starting Spark ------------------------------------------------------------------------------------------------
+
+
+def open_spark(master: str | None = None) -> SparkSession:
+    """Return the running session, or start one that says nothing on the terminal.
+
+    Parameters
+    ----------
+    master
+        ``local[*]``, ``local-cluster[2,1,1024]``, ``spark://host:port``, ``yarn``, ``k8s://…``. By default that of
+        spark-submit, or all cores of this machine.
+
+    Raises
+    ------
+    DataError
+        No Java, or no such master.
+    """
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        hint = "install it with: pip install 'hedgerow[spark]'"
+        raise DataError(Problem("usage", "The Spark engine needs the package pyspark.", hint=hint)) from None
+    from py4j.protocol import Py4JError
+
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if master is None and not submitted:
+        master = "local[*]"
+    _check_java(submitted)
+    conf = SparkConf().setAppName("hedgerow")
+    for key in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+        conf.set(key, "false")
+    if master is not None:
+        _check_master(master)
+        conf.setMaster(master)
+        if master.startswith("local"):  # elsewhere this path may not exist
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if "HEDGEROW_CACHE" in os.environ:
+        conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])
+    with tempfile.TemporaryFile() as said:
+        try:
+            gateway = SparkContext._gateway or _launch(conf, said)
+            context = SparkContext(conf=conf, gateway=gateway)
+            context.setLogLevel("OFF")
+            return SparkSession(context)
+        except (PySparkException, Py4JError) as error:
+            said.seek(0)
+            words = said.read().decode(errors="replace") + str(error)
+            raise DataError(_why_not_started(words, master)) from None
+
+
+def _launch(conf: Any, said: IO[bytes]) -> Any:
+    """Start Java; what it and Spark say goes to a file."""
+    from pyspark import java_gateway
+
+    launch: Any = java_gateway.launch_gateway
+    return launch(conf, {"stdout": said, "stderr": said})
+
+
+def _check_java(submitted: bool) -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None and not submitted:
+        where = "in JAVA_HOME" if home else "on the path"
+        hint = "install one, for example with: apt-get install openjdk-17-jre-headless"
+        raise DataError(Problem("usage", f"Spark needs Java 17 or later, and there is none {where}.", hint=hint))
+
+
+def _check_master(master: str) -> None:
+    """Refuse a standalone master that does not answer: Spark itself would try for a minute."""
+    places = re.findall(r"([^,/]+):(\d+)", master.removeprefix("spark://")) if master.startswith("spark://") else []
+    for host, port in places:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=5):
+            return
+    if places:
+        hint = "check the host and the port, and that the master runs"
+        raise DataError(Problem("no-connection", "The Spark master does not answer.", master, hint))
+
+
+def _why_not_started(words: str, master: str | None) -> Problem:
+    if "UnsupportedClassVersionError" in words or "class file version" in words:
+        return Problem("usage", "This Java is too old for Spark.", hint="install Java 17 or later, or set JAVA_HOME")
+    if "parse Master URL" in words or "Master must" in words:
+        hint = "for example local[*], spark://host:7077 or yarn"
+        return Problem("usage", "This is not a master that Spark knows.", master or "", hint)
+    return Problem("no-connection", "Spark could not be started.", master or "", "try it with pyspark alone")

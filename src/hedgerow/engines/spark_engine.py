@@ -1,0 +1,49 @@
+"""Spark as an engine: its executors write the release, and cluster where the driver would have too much to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hedgerow.clustering import Cells
+from hedgerow.clustering.threads import Progress
+from hedgerow.engines.spark import SparkTable
+from hedgerow.engines.spark_cells import cluster_in_tasks
+from hedgerow.engines.sql import SqlEngine
+from hedgerow.microdata import Microdata
+from hedgerow.recoding import Recoding
+from hedgerow.release import Rows
+from hedgerow.solving import Clustering, here
+
+DRIVER_PROFILES = 2_000_000
+"""Profiles up to which the driver clusters by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparkEngine(SqlEngine):
+    """A table in Spark.
+
+    Attributes
+    ----------
+    driver_profiles
+        Profiles up to which the driver clusters by itself; with more, tasks do.
+    """
+
+    session: SparkTable
+    driver_profiles: int = DRIVER_PROFILES
+
+    def cluster(
+        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: Progress | None
+    ) -> Recoding:
+        """Run a clustering inside cells: here, or in tasks if there are many profiles."""
+        if len(microdata.profiles) <= self.driver_profiles:
+            return here(clustering, microdata, cells, progress)
+        return cluster_in_tasks(self.session.spark, clustering, microdata, cells, progress)
+
+    def write(self, rows: Rows, folder: Path, form: str) -> str:
+        """Write released rows into a folder; ``parts`` are written by the executors."""
+        if form != "parts":
+            return super().write(rows, folder, form)
+        assert rows.query is not None
+        self.session.write_parquet(rows.query, folder / "data.parquet")
+        return "data.parquet"

@@ -1,0 +1,86 @@
+"""Evidence in counted form: equal rows are one with a count, and a counted link tells what lies behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hedgerow.verification.counted_link import Ties
+from hedgerow.verification.evidence import Evidence, Pair
+from hedgerow.verification.original import Original
+from hedgerow.verification.places import CountedLink
+from hedgerow.verification.sources import Source, surplus
+from hedgerow.verification.tallies import Groups
+
+
+@dataclass(frozen=True)
+class CountedEvidence(Evidence):
+    """All that is at hand to judge a release by, counted.
+
+    Attributes
+    ----------
+    released, source
+        Where the release and the original lie.
+    link
+        What became of the records.
+    """
+
+    released: Source
+    source: Source | None = None
+    link: CountedLink | None = None
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link was given."""
+        return self.link is not None
+
+    @cached_property
+    def _ties(self) -> Ties | None:
+        if self.link is None or self.original is None:
+            return None
+        return Ties.read(self.link, self.plan, self.original)
+
+    @cached_property
+    def link_fault(self) -> str:
+        """What is wrong with the link."""
+        if self._ties is None or self.original is None or self.published.counts is None:
+            return ""
+        sensitive = {name: self.as_original(name, self.original) for name in self.sensitive}
+        return next(self._ties.faults(self.original, self.cells, sensitive, self.published.counts), "")
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups of the release; their persons are counted where the plan names persons and the link is sound."""
+        groups = self.tallies.groups(list(self.cells.values()), self.published.entries, None, self.published.counts)
+        if self.plan.person is None or self._ties is None or self.link_fault:
+            return groups
+        return replace(groups, fewest_persons=self._ties.fewest_persons(self.cells, self.group_of, groups.groups))
+
+    @cached_property
+    def pairs(self) -> Mapping[str, Sequence[Pair]]:
+        """Every distinct pair of original cells of a class and a published cell, with its count."""
+        ties = self._ties
+        assert ties is not None
+        return {
+            name: [Pair(values, label, count, 0) for values, label, count in ties.pairs(name)] for name in self.cells
+        }
+
+    def changed(self, original: Original) -> str:
+        """Say how many rows have values in other columns that no record with their sensitive values has.
+
+        That sensitive values are those of the records is part of what makes a link sound.
+        """
+        kept = [name for name in self.plan.columns("other") if name in self.published.header]
+        return self.surplus(original) if kept else ""
+
+    def surplus(self, original: Original) -> str:
+        """Say how many rows have values in columns that are released as they are which the original has not as often.
+
+        Values of all these columns are compared together.
+        """
+        names = self.published.unchanged
+        if not names or self.source is None:
+            return ""
+        count = surplus(self.released, self.source, names, self.plan.data.missing, self.tallies)
+        return f"{', '.join(names)}: {count} rows too many with the same values" if count else ""

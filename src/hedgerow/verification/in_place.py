@@ -1,0 +1,81 @@
+"""The check of a release where it lies, in counted form: rows are counted, not fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.plan import Plan
+from hedgerow.verification.check import promises
+from hedgerow.verification.counted_evidence import CountedEvidence
+from hedgerow.verification.places import CountedLink, InDatabase, InFile, Where
+from hedgerow.verification.published import open_release
+from hedgerow.verification.result import Promise, Verification
+from hedgerow.verification.sources import count_original, count_released, open_original, open_released
+from hedgerow.verification.tallies import Tallies
+
+
+def verify_in_place(
+    plan: Plan,
+    facts: Mapping[str, Any],
+    released: Where,
+    original: Where | None = None,
+    link: CountedLink | None = None,
+) -> Verification:
+    """Check a release where it lies against its plan and facts, and against the original where that is given.
+
+    Every promise means the same as for :func:`~hedgerow.verification.verify_release`, but rows have no numbers here:
+    what was found counts cells.
+
+    Parameters
+    ----------
+    plan, facts
+        What was asked, and what is said of the release.
+    released
+        The table of the release.
+    original
+        The table that it was made from.
+    link
+        What became of the records. Needs the original.
+
+    Returns
+    -------
+    Verification
+        Every promise that can be checked with what is given. A data file that is no table is a broken promise,
+        ``readable``, and the only one then.
+
+    Raises
+    ------
+    DataError
+        If the original cannot be read, or the link has not the tables and columns that it should have.
+    """
+    place = released.relation if isinstance(released, InDatabase) else str(released.path)
+    if link is not None and original is None:
+        message = "A link can be used only together with the original."
+        raise DataError(Problem("usage", message, hint="give the original too"))
+    try:
+        table = open_released(released)
+        published = count_released(table, plan, facts)
+    except DataError as error:
+        if isinstance(released, InDatabase):  # the database is at fault, not the release
+            raise
+        return Verification((Promise("readable", "a table", error.problems[0].message, kept=False),), place)
+    source = None if original is None else open_original(original, plan.data)
+    records = None if source is None else count_original(source, plan, link is not None)
+    tallies = Tallies.open()
+    try:
+        evidence = CountedEvidence(published, records, tallies, table, source, link)
+        return Verification(tuple(promises(evidence)), place)
+    finally:
+        tallies.close()
+
+
+def verify_release_in_place(
+    folder: Path | str, original: Where | None = None, link: CountedLink | None = None
+) -> Verification:
+    """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size."""
+    plan, facts, data = open_release(Path(folder))
+    found = verify_in_place(plan, facts, InFile(data), original, link)
+    return Verification(found.promises, str(folder))

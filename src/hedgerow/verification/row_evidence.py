@@ -1,0 +1,81 @@
+"""Evidence row by row: a link table names the record behind every row of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hedgerow.verification.evidence import Evidence, Pair
+from hedgerow.verification.original import IntArray, Link, Original
+from hedgerow.verification.spots import where
+from hedgerow.verification.tallies import Groups
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class RowEvidence(Evidence):
+    """All that is at hand to judge a release by, row by row."""
+
+    link: Link | None = None
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link table was given."""
+        return self.link is not None
+
+    @cached_property
+    def _order(self) -> tuple[IntArray | None, str]:
+        if self.original is None or self.link is None:
+            return None, ""
+        return self.link.order(self.published.rows, self.original.records)
+
+    @property
+    def link_fault(self) -> str:
+        """What is wrong with the link table."""
+        return self._order[1]
+
+    def behind(self, name: str) -> pa.ChunkedArray:
+        """Return the original cells of a column in the order of the release's rows."""
+        import pyarrow as pa
+
+        assert self.original is not None
+        column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
+        return pa.chunked_array([column.take(pa.array(self._order[0]))])
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups of the release; their persons are counted where the plan names persons and the link is sound."""
+        persons = None if self.plan.person is None or not self.linked else self.behind(self.plan.person)
+        return self.tallies.groups(list(self.cells.values()), self.published.rows, persons)
+
+    @cached_property
+    def pairs(self) -> Mapping[str, Sequence[Pair]]:
+        """Every distinct pair of an original and a published cell, with its count and its first row."""
+        return {
+            name: [
+                Pair((value,), label, count, row)
+                for value, label, count, row in self.tallies.pairs(self.behind(name), column)
+            ]
+            for name, column in self.cells.items()
+        }
+
+    def changed(self, original: Original) -> str:
+        """Say which columns that are released as they are differ from the records behind them."""
+        return where(
+            {
+                name: self.tallies.differences(self.behind(name), self.as_original(name, original))
+                for name in self.published.unchanged
+            }
+        )
+
+    def surplus(self, original: Original) -> str:
+        """Say which columns that are released as they are hold a value more often than the original."""
+        counts = {
+            name: self.tallies.surplus(self.as_original(name, original), original.columns[name])
+            for name in self.published.unchanged
+        }
+        return "; ".join(f"{name}: {count} cells too many" for name, count in counts.items() if count)
