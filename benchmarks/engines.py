@@ -27,7 +27,7 @@ from tests.postgres import programs, running
 SIZES = (100_000, 1_000_000)
 CHUNK = 500_000
 SPLIT = 5_000
-ATTRIBUTES = 9  # eight quasi-identifiers and a sensitive column
+ATTRIBUTES = 8  # seven quasi-identifiers and a sensitive column
 
 
 def run(report: Callable[[str, Any], None]) -> None:
@@ -43,8 +43,8 @@ def run(report: Callable[[str, Any], None]) -> None:
             return
         with running() as server:
             for size, path in tables.items():
-                _load(server, f"census_{size}", path)
-            addresses = {size: f"{server}&table=census_{size}" for size in tables}
+                _load(server, f"public.census_{size}", path)
+            addresses = {size: f"{server}&table=public.census_{size}" for size in tables}
             _measure("PostgreSQL, table to verified table", report, folder, addresses)
 
 
@@ -97,6 +97,6 @@ def _load(server: str, table: str, path: Path) -> None:
     options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
     schema = pa.schema([(name, pa.string()) for name in header])
     hidden = session.fill(session.at, schema, iter(arrow_csv.open_csv(path, convert_options=options)))
-    session.run(f"ALTER TABLE {hidden.sql} RENAME TO {session.quote(table)}")
+    session.run(f"ALTER TABLE {hidden.sql} RENAME TO {session.quote(session.at.table)}")
     session.run("COMMIT")
     session.close()

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from tests.postgres import programs, running
+from tests.spark import has_java, start_spark
 
 settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("hedgerow")
@@ -56,3 +58,13 @@ def postgres() -> Iterator[str]:
         pytest.skip("needs a PostgreSQL server (initdb and pg_ctl), for example: apt-get install postgresql")
     with running() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session on two cores. Tests that use it carry xdist_group("spark"), so that one process starts it."""
+    if not has_java():
+        pytest.skip("needs Java 17 for Spark, for example: apt-get install openjdk-17-jre-headless")
+    session = start_spark("local[2]")
+    yield session
+    session.stop()

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 ROLE = "hedgerow"
 
@@ -75,3 +75,9 @@ def running() -> Iterator[str]:
             server.wait(30)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def log_of(address: str) -> str:
+    """What the server at an address of ours has written to its log."""
+    (folder,) = parse_qs(urlsplit(address).query)["host"]
+    return Path(folder, "log").read_text(encoding="utf-8", errors="replace")

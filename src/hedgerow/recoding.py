@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from hedgerow.microdata import Microdata, TreeColumn
 from hedgerow.microdata.columns import Shown
+from hedgerow.microdata.ordering import Words, order_by, pack, starts_of_runs
 
 IntArray = npt.NDArray[np.int64]
 WITHHELD = -1
+BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +84,17 @@ class Recoding:
 
     def breaks_by_column(self, microdata: Microdata) -> dict[str, int]:
         """Count, by quasi-identifier, the records published beyond their limit."""
-        in_group = self.group_of >= 0
-        group = self.group_of[in_group]
-        profile = microdata.profile_of_unit[in_group]
+        units = np.flatnonzero(self.group_of >= 0)
+        blocks = [units[start : start + BLOCK] for start in range(0, len(units), BLOCK)]  # bounds the memory
         counts = {}
         for position, column in enumerate(microdata.columns):
-            codes = microdata.codes(position)[profile].astype(np.int64)
-            broken = column.breaks(codes, self.shown(position)[group]) & self.shows(position)[group]
-            counts[column.name] = int(broken.sum())
+            shown, shows, codes = self.shown(position), self.shows(position), microdata.codes(position)
+            broken = 0
+            for block in blocks:
+                group = self.group_of[block]
+                of_block = codes[microdata.profile_of_unit[block]].astype(np.int64)
+                broken += int((column.breaks(of_block, shown[group]) & shows[group]).sum())
+            counts[column.name] = broken
         return counts
 
     def cells_hidden(self, microdata: Microdata) -> dict[str, int]:
@@ -110,18 +115,16 @@ class Recoding:
         """
         if not self.groups:
             return self
-        keys: list[IntArray] = []
+        words: Words = []
         for position, column in enumerate(microdata.columns):
             absent = ~self.shows(position) | column.is_missing(self.shown(position))  # both are published alike
-            keys += [np.where(absent, -1, key) for key in column.order_keys(self.shown(position))]
+            keys = [np.where(absent, -1, key - key.min()) + 1 for key in column.order_keys(self.shown(position))]
             keys.append(absent.astype(np.int64))
-        order = np.lexsort(keys[::-1])
-        changed = np.zeros(len(order), bool)
-        for key in keys:
-            changed[1:] |= key[order][1:] != key[order][:-1]
+            words += pack(keys, [int(key.max()) + 1 for key in keys])
+        order = order_by(words)
+        starts = starts_of_runs([word[order] for word in words])
         number = np.empty(len(order), np.int64)
-        number[order] = np.cumsum(changed)
-        starts = np.flatnonzero(np.concatenate([[True], changed[1:]]))
+        number[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
         lo = np.minimum.reduceat(self.lo[order], starts)
         hi = np.maximum.reduceat(self.hi[order], starts)
         group_of = np.where(self.group_of < 0, WITHHELD, number[self.group_of])

@@ -41,31 +41,63 @@ class CountedLink:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of a release, in the order of published values.
+class Selected:
+    """Rows that can be had, in the order of published values.
 
     Attributes
     ----------
     schema
-        Names and types of its columns.
+        Names and types of the columns.
     batches
         Starts the rows from the first.
-    link
-        Private: what is behind them. The number of the input record (from 0) behind every row; or classes and groups,
-        where records have no numbers; None where it is not known any more.
     query
         Where the data lies in a database: the statement that selects these rows there.
     """
 
     schema: pa.Schema
     batches: Callable[[], Iterator[pa.RecordBatch]]
-    link: IntArray | CountedLink | None = None
     query: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release; whatever it takes to have them is done when they are first asked for.
+
+    Attributes
+    ----------
+    select
+        Makes them ready.
+    link
+        Private: what is behind them. The number of the input record (from 0) behind every row; or classes and groups,
+        where records have no numbers; None where it is not known any more.
+    """
+
+    select: Callable[[], Selected]
+    link: IntArray | CountedLink | None = None
 
     @classmethod
     def of_table(cls, table: pa.Table, link: IntArray | CountedLink | None = None) -> Rows:
         """Take rows from a table in memory."""
-        return cls(table.schema, lambda: iter(table.to_batches()), link)
+        return cls(lambda: Selected(table.schema, lambda: iter(table.to_batches())), link)
+
+    @cached_property
+    def selected(self) -> Selected:
+        """The rows, ready."""
+        return self.select()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self.selected.schema
+
+    @property
+    def query(self) -> str | None:
+        """The statement that selects the rows, where the data lies in a database."""
+        return self.selected.query
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Start the rows from the first."""
+        return self.selected.batches()
 
 
 @dataclass(frozen=True, eq=False)

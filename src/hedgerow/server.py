@@ -64,6 +64,23 @@ def is_server(address: Any) -> bool:
     return isinstance(address, str) and address.partition("://")[0] in ("postgresql", "postgres") and "://" in address
 
 
+def check_path(place: Any) -> None:
+    """Refuse the address of something else where a path may stand; it is not shown, as it may hold a password.
+
+    Examples
+    --------
+    >>> check_path("patients.csv")
+    >>> check_path("mysql://ann:secret@db.example/health")
+    Traceback (most recent call last):
+    hedgerow.errors.DataError: This is the address of something else than a PostgreSQL server. [table-address]
+      hint: name a file or a folder, or for example postgresql://user@host/database?table=schema.patients
+    """
+    if isinstance(place, str) and "://" in place and not is_server(place):
+        message = "This is the address of something else than a PostgreSQL server."
+        hint = "name a file or a folder, or for example postgresql://user@host/database?table=schema.patients"
+        raise DataError(Problem("table-address", message, hint=hint))
+
+
 def shown(place: Any) -> str:
     """Return what messages show of a place: an address without its password and parameters, anything else as it is.
 

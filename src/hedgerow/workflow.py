@@ -14,7 +14,7 @@ from hedgerow.engines.base import Engine
 from hedgerow.engines.folder import new_folder
 from hedgerow.engines.opening import is_local, open_engine
 from hedgerow.engines.place import read_place
-from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError
+from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
 from hedgerow.hierarchy.numbers import simplest
@@ -39,7 +39,7 @@ from hedgerow.publishing import (
     write_release,
 )
 from hedgerow.release import Release, Rows
-from hedgerow.server import is_server
+from hedgerow.server import check_path, is_server
 from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
 
@@ -120,6 +120,9 @@ def anonymize(
     plan = settled_plan(plan, seed)
     target = read_place(str(output)) if is_server(output) else None
     check_targets(None if target is not None else output, link, replace)
+    if target is not None and format is not None:
+        message = "A table on a server has no file format."
+        raise HedgerowError(Problem("usage", message, hint="leave the format out, or write to a folder"))
     if target is not None and engine == "auto" and is_local(data):
         engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
@@ -134,9 +137,9 @@ def anonymize(
         if output is not None:
             return publish(release, Path(output), form, source, link, replace, tell)
         with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-            publish(release, Path(scratch) / "release", "parquet", source, link, replace, tell)
-        kept = Rows.of_table(release.table, release.rows.link)  # the session ends here
-        return dataclasses.replace(release, rows=kept)
+            done = publish(release, Path(scratch) / "release", "parquet", source, link, replace, tell)
+            table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
+        return dataclasses.replace(release, rows=Rows.of_table(table, release.rows.link))
 
 
 def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Explanation:
@@ -289,17 +292,21 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
     link
         The private link table: lets, with the original, every cell be checked.
     """
+    if link is not None and (is_server(release) or not is_local(original)):
+        message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
+        raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
     if is_server(release):
         with where_found(original) as place:
             return verify_table(read_place(str(release)), place)
-    if not isinstance(release, Release):
-        if link is None and (not is_local(original) or is_large(Path(release))):
-            with where_found(original) as place:
-                return verify_release_in_place(Path(release), place)
-        return verify_release(Path(release), original, link)
-    with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-        write_release(release, Path(scratch), "parquet")
-        return verify_release(Path(scratch), original, link)
+    if isinstance(release, Release):
+        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
+            write_release(release, Path(scratch), "parquet")
+            return verify(scratch, original, link)
+    check_path(original)
+    if link is None and (not is_local(original) or is_large(Path(release))):
+        with where_found(original) as place:
+            return verify_release_in_place(Path(release), place)
+    return verify_release(Path(release), original, link)
 
 
 def save(

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import FrameType
+from typing import NoReturn
 
 from hedgerow.errors import HedgerowError
 
@@ -16,7 +17,17 @@ INTERRUPTED = 130
 
 
 class Interrupted(BaseException):
-    """Somebody wants the work to end. Not a KeyboardInterrupt, which typer would swallow with a word of its own."""
+    """Somebody wants the work to end. Not a KeyboardInterrupt, which typer would swallow with a word of its own.
+
+    A library that runs a handler in the middle of its work may raise an error of its own instead, as DuckDB does;
+    ``wanted`` tells that this is why.
+    """
+
+    wanted = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        Interrupted.wanted = True
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
@@ -29,11 +40,12 @@ def run(arguments: Sequence[str] | None = None) -> None:
     try:
         app(words, standalone_mode=True)
     except HedgerowError as error:
+        if Interrupted.wanted:
+            _end()
         _report(error, as_json="--json" in words)
         sys.exit(error.exit_code)
     except Interrupted:
-        print("hedgerow: interrupted; nothing was written", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        _end()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -41,6 +53,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
         print("hedgerow: not enough memory for this table; nothing was written", file=sys.stderr)
         sys.exit(2)
     except Exception as error:  # its text may hold cells of the data, so only its kind and place are shown
+        if Interrupted.wanted:
+            _end()
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
         print(f"hedgerow: internal error ({type(error).__name__} at {where}); nothing was written", file=sys.stderr)
@@ -54,6 +68,11 @@ def _report(error: HedgerowError, as_json: bool) -> None:
         print(json.dumps({"problems": problems}, indent=2, ensure_ascii=False))
     for problem in error.problems:
         print(f"hedgerow: {problem}", file=sys.stderr)
+
+
+def _end() -> NoReturn:
+    print("hedgerow: interrupted; nothing was written", file=sys.stderr)
+    sys.exit(INTERRUPTED)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -152,8 +152,9 @@ class _Cutter:
         self._costs = cost_tables(microdata)
         self._free = self._costs.kind[self._position] == FREE
         person = None if microdata.person_of is None else microdata.person_of[layout.units]
-        self._units = _Units(microdata.sensitive, microdata.sensitive_of[layout.units], person)
         self._only_counts = person is None and not requirement.models
+        values = microdata.sensitive_of[:0] if self._only_counts else microdata.sensitive_of[layout.units]
+        self._units = _Units(microdata.sensitive, values, person)
 
     def cells(self) -> _Level:
         """The cells themselves, as the first level."""
@@ -161,7 +162,8 @@ class _Cutter:
         cells = len(layout.cell_start) - 1
         rows = np.arange(len(layout.codes))
         holds, may = self._judge(rows, np.repeat(np.arange(cells), np.diff(layout.cell_start)), cells)
-        codes = np.ascontiguousarray(layout.codes.T[self._position])
+        small = np.uint16 if layout.codes.max(initial=0) < 1 << 16 else layout.codes.dtype  # copied at every level
+        codes = np.ascontiguousarray(layout.codes.T[self._position], small)
         made_by = np.full(cells, UNCUT, np.int64)
         return _Level(codes, np.diff(layout.unit_start), rows, layout.cell_start, holds, may, made_by)
 
@@ -321,17 +323,10 @@ def _sides(level: _Level, cuts: _Cuts, first_cut: int) -> _Level:
     parts = np.flatnonzero(cuts.column != UNCUT)
     sizes = level.sizes[parts]
     rows = _ranges(level.start[parts], sizes)
-    of_row = np.repeat(np.arange(len(parts)), sizes)
     right = level.codes[np.repeat(cuts.column[parts], sizes), rows] > np.repeat(cuts.code[parts], sizes)
-    side = 2 * of_row + right
+    side = np.repeat(2 * np.arange(len(parts)), sizes) + right
     start = np.concatenate([[0], np.cumsum(np.bincount(side, minlength=2 * len(parts)))])
-    rights = np.cumsum(right)  # up to each row, of all parts
-    before = np.concatenate([[0], rights])[np.cumsum(sizes) - sizes]
-    rank = np.where(
-        right, rights - 1 - before[of_row], np.arange(len(rows)) - start[2 * of_row] - (rights - before[of_row])
-    )
-    order = np.empty(len(rows), np.int64)
-    order[start[side] + rank] = rows
+    order = rows[np.argsort(side, kind="stable")]
     made_by = np.repeat(first_cut + np.arange(len(parts)), 2)
     holds, may = cuts.holds[parts].ravel(), cuts.may[parts].ravel()
     return _Level(level.codes[:, order], level.units[order], level.rows[order], start, holds, may, made_by)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from hedgerow import kernels
 from hedgerow.clustering.cells import Cells, find_cells
 from hedgerow.clustering.costs import cost_tables
-from hedgerow.clustering.layout import as_recoding, lay_out
+from hedgerow.clustering.layout import as_recoding, lay_out, without_records
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
@@ -72,6 +72,7 @@ class DiverseClustering:
             )  # fmt: skip
 
         run_in_threads(work, layout.records, self.threads, progress)
+        layout = without_records(layout)
         return as_recoding(microdata, layout)
 
 

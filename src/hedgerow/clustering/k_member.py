@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hedgerow import kernels
 from hedgerow.clustering.cells import Cells, find_cells
 from hedgerow.clustering.costs import cost_tables
-from hedgerow.clustering.layout import as_recoding, lay_out
+from hedgerow.clustering.layout import as_recoding, lay_out, without_records
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
@@ -73,4 +73,5 @@ def cluster_k_members(
         )  # fmt: skip
 
     run_in_threads(work, layout.records, threads, progress)
+    layout = without_records(layout)
     return as_recoding(microdata, layout)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,12 @@ def lay_out(microdata: Microdata, cells: Cells, k: int, within: IntArray | None 
         np.zeros((capacity, codes.shape[1]), codes.dtype),
         np.zeros(capacity, np.int64),
     )
+
+
+def without_records(layout: Layout) -> Layout:
+    """Let go of what only the kernel looks at, which is large, before its result is put together."""
+    nothing = np.zeros(0, np.int64)
+    return replace(layout, codes=layout.codes[:0].copy(), unit_start=nothing, person=nothing)
 
 
 def as_recoding(microdata: Microdata, layout: Layout) -> Recoding:

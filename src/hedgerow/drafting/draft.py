@@ -19,6 +19,7 @@ from hedgerow.drafting.column import Column
 from hedgerow.drafting.propose import Proposal, about, propose, with_a_quasi_identifier
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Table, column_names, read_table
+from hedgerow.microdata.read import check_file
 from hedgerow.plan import DataFormat, Plan
 
 MISSING_MARKERS = ("?", "*", "-", "--", ".", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "(null)")
@@ -107,6 +108,7 @@ def _read(source: Any, form: DataFormat) -> Table:
 
 def _read_all(source: Any, form: DataFormat) -> Table:
     """Read a table as under a plan that releases every column."""
+    check_file(source)
     if isinstance(source, str | Path) and not Path(source).is_file():
         message = "The data file does not exist, or is a folder."
         raise DataError(Problem("no-file", message, str(source), "check the path"))

@@ -17,6 +17,7 @@ import numpy as np
 from hedgerow.clustering import Cells
 from hedgerow.clustering.threads import Progress as ClusterProgress
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.ordering import number_rows
 from hedgerow.plan import Plan
 from hedgerow.recoding import Recoding
 from hedgerow.release import Rows
@@ -66,9 +67,10 @@ def published_labels(microdata: Microdata, recoding: Recoding) -> list[pa.Dictio
     columns = []
     for position, column in enumerate(microdata.columns):
         shown, shows = recoding.shown(position), recoding.shows(position)
-        marks = np.stack([shown.lo, shown.hi, shown.node, shows], axis=1)
-        _, first, which = np.unique(marks, axis=0, return_index=True, return_inverse=True)
+        which, count = number_rows([shown.lo, shown.hi, shown.node + 1, shows])
+        first = np.zeros(count, np.int64)
+        first[which] = np.arange(len(which))
         labels = column.labels(shown[first])
         values = [label if there else None for label, there in zip(labels, shows[first].tolist(), strict=True)]
-        columns.append(pa.array(values, pa.string()).take(pa.array(which.reshape(-1))).dictionary_encode())
+        columns.append(pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32)), pa.array(values, pa.string())))
     return columns

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.scratch import PrivateFolder
 from hedgerow.engines.sql import Column, Kind
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.read import read_batches
@@ -64,16 +63,20 @@ class DuckDBSession:
         self._names = rows.names
         self._inside = {name: f"column {number}" for number, name in enumerate(rows.schema.names)}
         self._outside = {inside: name for name, inside in self._inside.items()}
-        self._folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
+        zoned = [
+            field for field in rows.schema if str(field.type).startswith("timestamp[") and field.type.tz is not None
+        ]
+        self._zoned = {field.name: field.type for field in zoned}  # DuckDB keeps neither their unit nor their zone
+        self._folder = PrivateFolder()
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
-            "temp_directory": str(self._folder / "spilled"),
+            "temp_directory": str(self._folder.path / "spilled"),
             "memory_limit": MEMORY,
             "preserve_insertion_order": "false",
         }
         try:
-            self._connection = duckdb.connect(str(self._folder / "records.db"), config=settings)
+            self._connection = duckdb.connect(str(self._folder.path / "records.db"), config=settings)
             self._connection.execute("SET TimeZone = 'UTC'")
             self._load(rows.schema, rows.batches, tell)
         except BaseException:
@@ -98,9 +101,9 @@ class DuckDBSession:
                 failed.append(error)
                 raise
 
-        self._connection.register("incoming", pa.RecordBatchReader.from_batches(inside, told()))
         try:
             with self._own_words():
+                self._connection.register("incoming", pa.RecordBatchReader.from_batches(inside, told()))
                 self._connection.execute("CREATE TABLE records AS SELECT * FROM incoming")
         except DataError:
             if failed:  # what is wrong with the file, in its own words
@@ -120,19 +123,20 @@ class DuckDBSession:
         """Return the columns of the source; those that the plan does not need are known by name only."""
         found = self.ask("SELECT column_name, column_type FROM (DESCRIBE records)").to_pylist()
         kinds = {self._outside[row["column_name"]]: _kind(row["column_type"]) for row in found}
-        return tuple(Column(name, kinds.get(name, "other")) for name in self._names)
+        return tuple(Column(name, kinds.get(name, "other"), self._zoned.get(name)) for name in self._names)
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Run a query and give its rows in batches, in order."""
+        import pyarrow as pa
+
         with self._own_words():
             for batch in self._connection.sql(query).to_arrow_reader(BATCH):
-                yield batch.rename_columns(self._named(batch.schema))
+                yield from self._outward(pa.Table.from_batches([batch])).to_batches()
 
     def ask(self, query: str) -> pa.Table:
         """Run a query of few rows."""
         with self._own_words():
-            found = self._connection.sql(query).to_arrow_table()
-        return found.rename_columns(self._named(found.schema))
+            return self._outward(self._connection.sql(query).to_arrow_table())
 
     def schema_of(self, query: str) -> pa.Schema:
         """Return the columns of a query."""
@@ -152,10 +156,18 @@ class DuckDBSession:
         """Close the database and remove it."""
         if hasattr(self, "_connection"):
             self._connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
-    def _named(self, schema: pa.Schema) -> list[str]:
-        return [self._outside.get(name, name) for name in schema.names]
+    def _outward(self, found: pa.Table) -> pa.Table:
+        """Give columns of the source their own names, and their own types."""
+        import pyarrow as pa
+
+        names = [self._outside.get(name, name) for name in found.column_names]
+        types = [
+            self._zoned.get(name, field.type) if pa.types.is_timestamp(field.type) else field.type  # else coarsened
+            for name, field in zip(names, found.schema, strict=True)
+        ]
+        return found.rename_columns(names).cast(pa.schema(list(zip(names, types, strict=True))))
 
     @contextlib.contextmanager
     def _own_words(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.engines.spreadsheet import guard, unguard
 from hedgerow.microdata.read import dictionary_encoded
-from hedgerow.release import Rows
+from hedgerow.release import Rows, Selected
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +122,7 @@ def read_back(path: Path) -> Rows:
                 cells = [[None if cell is None else unguard(cell) for cell in column.to_pylist()] for column in batch]
                 yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in cells], schema=schema)
 
-        return Rows(schema, batches)
+        return Rows(lambda: Selected(schema, batches))
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     dataset = ds.dataset([str(file) for file in files], format="parquet")
-    return Rows(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False)))
+    return Rows(lambda: Selected(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False))))

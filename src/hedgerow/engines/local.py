@@ -14,6 +14,7 @@ from hedgerow.clustering import Cells
 from hedgerow.clustering.threads import Progress as ClusterProgress
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
+from hedgerow.errors import HedgerowError, Problem
 from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
@@ -59,6 +60,9 @@ class LocalEngine:
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder."""
+        if form == "parts":
+            message = "Parquet files in parts are written by a Spark cluster only."
+            raise HedgerowError(Problem("usage", message, hint="use csv or parquet"))
         return write(rows, folder, form)
 
     def close(self) -> None:

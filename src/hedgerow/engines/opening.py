@@ -11,7 +11,7 @@ from hedgerow.engines.base import Engine
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.plan import Plan
-from hedgerow.server import is_server
+from hedgerow.server import check_path, is_server
 
 ENGINES = ("auto", "local", "duckdb", "spark")
 LARGE_FILE = 256 << 20
@@ -46,7 +46,11 @@ def open_engine(
     tell
         Called with the number of rows read so far.
     """
-    opened = _open(data, plan, _chosen(data, engine, whole), master, driver_profiles, tell)
+    chosen = _chosen(data, engine, whole)
+    if chosen != "spark" and (master is not None or driver_profiles is not None):
+        message = "A master, and a bound on the driver's profiles, are for the Spark engine only."
+        raise HedgerowError(Problem("usage", message, hint="use --engine spark, or leave them out"))
+    opened = _open(data, plan, chosen, master, driver_profiles, tell)
     try:
         yield opened
     finally:
@@ -62,6 +66,8 @@ def _chosen(data: Any, engine: str, whole: bool) -> str:
     if engine not in ENGINES:
         message = f"There is no engine {engine!r}."
         raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(ENGINES)}"))
+    if engine != "spark":  # which reads from other places too
+        check_path(data)
     if is_server(data):
         natural = "postgres"
     elif not is_local(data):
@@ -71,6 +77,9 @@ def _chosen(data: Any, engine: str, whole: bool) -> str:
         natural = "duckdb" if large and not whole else "local"
     if engine != "auto" and natural in ("postgres", "spark") and engine != natural:
         message = f"The {engine} engine does not read this kind of data."
+        raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
+    if engine == "spark" and natural != "spark" and not isinstance(data, str | Path):
+        message = "The Spark engine reads Spark frames, Parquet paths and tables of Spark, not other tables in memory."
         raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
     chosen = natural if engine == "auto" else engine
     if whole and chosen != "local":

@@ -103,7 +103,7 @@ class SparkTable:
     file: Path | None = None
 
     def __init__(self, data: Any, spark: SparkSession | None = None) -> None:
-        self.place = data if isinstance(data, str) else str(data) if isinstance(data, Path) else "data"
+        self.place = _shown(str(data)) if isinstance(data, str | Path) else "data"
         given = None if isinstance(data, str | Path) else data
         self.spark = _session_of(given, spark)
         self._prefix = f"hedgerow_{uuid.uuid4().hex}"
@@ -348,6 +348,17 @@ def _address(path: str) -> str:
     if not Path(path).exists():
         return path
     return "file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(Path(path).absolute()))
+
+
+def _shown(path: str) -> str:
+    """Return what messages show of a path: one on another machine may hold keys before its host.
+
+    Examples
+    --------
+    >>> _shown("s3a://key:secret@bucket/people.parquet"), _shown("people@home.parquet")
+    ('s3a://…@bucket/people.parquet', 'people@home.parquet')
+    """
+    return re.sub(r"^([\w+.-]+://).*@", r"\1…@", path)
 
 
 def _number(part: Path) -> tuple[int, str]:

@@ -25,11 +25,11 @@ from hedgerow.engines.export import write
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.microdata import ranks
-from hedgerow.microdata.ordering import number_rows
-from hedgerow.microdata.read import check_columns, clean
+from hedgerow.microdata.ordering import starts_of_runs
+from hedgerow.microdata.read import check_columns, clean, dictionary_encoded
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.recoding import Recoding
-from hedgerow.release import CountedLink, IntArray, Rows
+from hedgerow.release import CountedLink, IntArray, Rows, Selected
 from hedgerow.solving import Clustering, here
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class SqlEngine:
         session, source = self.session, Source(self.session, plan)
         check_columns(tuple(source.kinds), plan, session.place)
         raw = _gathered(session, source.collapse(also))
+        pa.default_memory_pool().release_unused()  # what came in batches is not needed any more
         counts = raw.column("n").to_numpy().astype(np.int64)
         if not len(counts):
             message = "The table has no records."
@@ -179,7 +180,7 @@ class SqlEngine:
             column = raw.column(alias)
             given = source.kinds[name].type
             if given is not None and alias != "p":
-                column = pa.chunked_array([column.cast(pa.string()).combine_chunks().cast(given)])
+                column = _given(column, given, name)
             columns[name] = column if alias == "p" else clean(column, plan.data.missing)
         stay = tuple(name for name in source.kinds if name not in plan.released_columns)
         return CollapsedTable(
@@ -199,34 +200,39 @@ class SqlEngine:
         return here(clustering, microdata, cells, progress)
 
     def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
-        """Upload a recoding, and give the rows of the release in the order of published values."""
+        """Give the rows of a release, in the order of published values; it is uploaded when they are needed."""
         import pyarrow as pa
 
         assert isinstance(table, CollapsedTable)
         source = Source(self.session, plan)
         class_of_row = classes(plan, table, microdata)
         profiles = table.raw.append_column("class", pa.array(class_of_row))
-        kept = pa.array(class_of_row >= 0)
-        profiles = profiles.filter(kept)
+        if (class_of_row < 0).any():
+            profiles = profiles.filter(pa.array(class_of_row >= 0))
         parts = parts_of(class_of_row[microdata.record_of], recoding.group_of)
         groups = published_labels(microdata, recoding)
         labels = pa.table(
-            [pa.array(np.arange(recoding.groups)), *(column.cast(pa.string()) for column in groups)],
+            [pa.array(np.arange(recoding.groups)), *groups],
             names=["g", *(f"l{i}" for i in range(len(groups)))],
         )
-        uploaded = Uploaded(
-            self.session.upload("hedgerow_profiles", profiles),
-            self.session.upload("hedgerow_parts", parts),
-            self.session.upload("hedgerow_labels", labels),
-        )
         missing = frozenset(name for name in table.raw.column_names if table.raw.column(name).null_count)
-        query = source.released(table.names, uploaded, missing)
         link = CountedLink(
             _claimed(profiles, table.names),
             _counted_parts(parts),
             labels.rename_columns(["g", *plan.quasi_identifiers]),
         )
-        return Rows(self.session.schema_of(query), lambda: self.session.stream(query), link, query)
+        names = table.names
+
+        def select() -> Selected:
+            uploaded = Uploaded(
+                self.session.upload("hedgerow_profiles", profiles),
+                self.session.upload("hedgerow_parts", parts),
+                self.session.upload("hedgerow_labels", labels),
+            )
+            query = source.released(names, uploaded, missing)
+            return Selected(self.session.schema_of(query), lambda: self.session.stream(query), query)
+
+        return Rows(select, link)
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder."""
@@ -330,7 +336,8 @@ class Source:
         column, session = self.kinds[name], self.session
         if column.kind not in ("text", "other"):
             return f"t.{session.quote(name)}"
-        text = f"TRIM(BOTH {session.literal(SPACES)} FROM CAST(t.{session.quote(name)} AS {session.text_type}))"
+        text = f"CAST(t.{session.quote(name)} AS {session.text_type}){session.binary}"
+        text = f"TRIM(BOTH {session.literal(SPACES)} FROM {text})"
         for marker in self.plan.data.missing:
             text = f"NULLIF({text}, {session.literal(marker)})"
         return text + session.binary
@@ -353,14 +360,15 @@ class Source:
 
 def classes(plan: Plan, table: Table, microdata: Microdata) -> IntArray:
     """Return the class of every row of a collapsed table: codes, person and sensitive values agree; −1: withheld."""
-    rows = len(table.counts) if table.counts is not None else table.records
-    profile = np.full(rows, -1, np.int64)
-    profile[microdata.record_of] = microdata.profile_of_unit
-    kept = np.flatnonzero(profile >= 0)
     within = [*([plan.person] if plan.person is not None else []), *plan.columns("sensitive")]
-    number, _ = number_rows([profile[kept], *(ranks(table.columns[name])[0][kept] for name in within)])
-    class_of = np.full(rows, -1, np.int64)
-    class_of[kept] = number
+    first = starts_of_runs([microdata.record_of.astype(np.uint64)])  # units are sorted by class, then by row
+    rows = microdata.record_of[first]
+    keys = [microdata.profile_of_unit[first], *(ranks(table.columns[name])[0][rows] for name in within)]
+    changes = np.zeros(len(rows), bool)
+    for key in keys:
+        changes[1:] |= key[1:] != key[:-1]
+    class_of = np.full(table.records if table.counts is None else len(table.counts), -1, np.int64)
+    class_of[rows] = np.cumsum(changes)
     return class_of
 
 
@@ -374,19 +382,18 @@ def parts_of(class_of_unit: IntArray, group_of: IntArray) -> pa.Table:
     """
     import pyarrow as pa
 
-    changes = np.ones(len(class_of_unit), bool)
-    changes[1:] = (class_of_unit[1:] != class_of_unit[:-1]) | (group_of[1:] != group_of[:-1])
-    starts = np.flatnonzero(changes)
-    ends = np.append(starts[1:], len(class_of_unit))
+    kind = np.int32 if len(class_of_unit) < 1 << 31 else np.int64
     begins = np.ones(len(class_of_unit), bool)
     begins[1:] = class_of_unit[1:] != class_of_unit[:-1]
-    first_unit = np.flatnonzero(begins)
-    of_start = np.cumsum(begins)[starts] - 1
-    first, last = starts - first_unit[of_start] + 1, ends - first_unit[of_start]
-    group = group_of[starts]
-    kept = group >= 0
-    named = {"class": class_of_unit[starts], "first": first, "last": last, "g": group}
-    return pa.table({name: pa.array(numbers[kept]) for name, numbers in named.items()})
+    changes = begins.copy()
+    changes[1:] |= group_of[1:] != group_of[:-1]
+    starts = np.flatnonzero(changes).astype(kind)
+    ends = np.append(starts[1:], kind(len(class_of_unit)))
+    before = np.flatnonzero(begins).astype(kind)[np.cumsum(begins[starts], dtype=kind) - 1]  # units of earlier classes
+    kept = group_of[starts] >= 0
+    starts, ends, before = starts[kept], ends[kept], before[kept]
+    named = {"class": class_of_unit[starts], "first": starts - before + 1, "last": ends - before, "g": group_of[starts]}
+    return pa.table({name: pa.array(numbers.astype(kind, copy=False)) for name, numbers in named.items()})
 
 
 def _claimed(profiles: pa.Table, names: Mapping[str, str]) -> pa.Table:
@@ -409,17 +416,44 @@ def _counted_parts(parts: pa.Table) -> pa.Table:
     return pa.table({"class": parts.column("class"), "g": parts.column("g"), "n": counts})
 
 
-def _gathered(session: Session, query: str) -> pa.Table:
-    """Gather the rows of a query, text dictionary-encoded batch by batch."""
+def _given(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
+    """Turn a column into what it is in its table, where the driver gives something else."""
     import pyarrow as pa
 
-    batches = []
+    if pa.types.is_timestamp(kind):
+        return column.cast(kind)
+    try:
+        return pa.chunked_array([column.cast(pa.string()).combine_chunks().cast(kind)])
+    except pa.ArrowInvalid:  # its text holds the value
+        message = f"Column {name!r}: values are not numbers."
+        raise DataError(Problem("not-a-number", message, hint="make NaN missing (NULL)")) from None
+
+
+def _gathered(session: Session, query: str) -> pa.Table:
+    """Gather the rows of a query column by column, text as whole numbers that point into its distinct values."""
+    import pyarrow as pa
+
     schema = session.schema_of(query)
+    chunks: list[list[pa.Array]] = [[] for _ in schema]
     for batch in session.stream(query):
-        columns = [
-            column.dictionary_encode() if pa.types.is_string(column.type) else column for column in batch.columns
-        ]
-        batches.append(pa.table(columns, names=batch.schema.names))
-    if not batches:
+        for column, gathered in zip(batch.columns, chunks, strict=True):
+            gathered.append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
+    if not chunks[0]:
         return schema.empty_table()
-    return pa.concat_tables(batches).unify_dictionaries()
+    columns = []
+    for gathered in chunks:  # one after the other, so that only one is there twice
+        columns.append(_compact(pa.chunked_array(gathered)))
+        gathered.clear()
+    return pa.table(columns, names=schema.names)
+
+
+def _compact(column: pa.ChunkedArray) -> pa.Array:
+    """Put a column into one piece, with as few bytes for each value as its number of distinct values needs."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.combine_chunks()
+    whole = dictionary_encoded(column)
+    size = len(whole.dictionary)
+    kind = pa.int8() if size < 1 << 7 else pa.int16() if size < 1 << 15 else pa.int32()
+    return pa.DictionaryArray.from_arrays(whole.indices.cast(kind), whole.dictionary)

@@ -206,6 +206,9 @@ def cluster_cells(
         live = np.ones(records, np.int64)
         people = (who, stamp, live, np.arange(1, records + 1))
         members = np.empty(records, np.int64)
+        if persons > 0:
+            for unit in range(records):
+                stamp[who[unit]] = -1  # a group of the cell before that was not completed bore the next number
         remaining, reported = records, 0
         group = group_start[cell] - 1
         kept_histograms = np.zeros(

@@ -235,26 +235,26 @@ class ColumnValue:
         return self.worth(granularity, np.asarray(self.breaks_by_node[:, used].any(axis=1)))
 
     def of_release(
-        self, codes: IntArray, shown: Shown, group_of: IntArray, hidden: BoolArray, withheld_unknown: int
+        self, codes: npt.NDArray[Any], shown: Shown, group_of: IntArray, hidden: BoolArray, withheld_unknown: int
     ) -> Fraction:
         """Research value of the column in a release, given code and group of every unit and which are hidden."""
-        spans = np.append(self.spans(shown), self.whole_span)[np.where(hidden, -1, group_of)]
+        each, of_group = np.unique(np.append(self.spans(shown), self.whole_span), return_inverse=True)
+        span_of = of_group[np.where(hidden, -1, group_of)]
         if self.in_numbers:
-            each, times = np.unique(spans, return_counts=True)
+            times = np.bincount(span_of, minlength=len(each))
             spanned = sum(span * count for span, count in zip(each.tolist(), times.tolist(), strict=True))
             spanned += withheld_unknown * self.whole_span
-            granularity = Fraction(len(spans) + withheld_unknown, spanned) if spanned else Fraction(1)
+            granularity = Fraction(len(codes) + withheld_unknown, spanned) if spanned else Fraction(1)
         else:
-            granularity = self._apart(codes, spans)
+            granularity = self._apart(codes, each, span_of)
         groups = np.flatnonzero(np.bincount(group_of[~hidden], minlength=1))
         return self.worth(granularity, np.asarray(self.breaks(shown[groups]).any(axis=1)))
 
-    def _apart(self, codes: IntArray, spans: IntArray) -> Fraction:
+    def _apart(self, codes: npt.NDArray[Any], spans: IntArray, span_of: IntArray) -> Fraction:
         """Mean over values of the mean over their records of one over the span."""
         total = Fraction(0)
-        each, which = np.unique(spans, return_inverse=True)
-        pairs, times = np.unique(codes * len(each) + which, return_counts=True)
-        columns = (pairs // len(each)).tolist(), each[pairs % len(each)].tolist(), times.tolist()
+        pairs, times = np.unique(codes * np.int64(len(spans)) + span_of, return_counts=True)
+        columns = (pairs // len(spans)).tolist(), spans[pairs % len(spans)].tolist(), times.tolist()
         for code, span, count in zip(*columns, strict=True):
             total += Fraction(count, int(self.records[code]) * span)
         values = int((self.records > 0).sum())
@@ -302,7 +302,7 @@ def value_by_attribute(
     """Research value of a release, by quasi-identifier."""
     found = {}
     for position, value in enumerate(values):
-        codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
+        codes = microdata.codes(position)[microdata.profile_of_unit]
         hidden = ~np.append(recoding.shows(position), False)[recoding.group_of]  # −1: withheld
         found[value.column.name] = value.of_release(
             codes, recoding.shown(position), recoding.group_of, hidden, len(microdata.unknown)

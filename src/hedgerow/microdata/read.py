@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import DataError, Problem, did_you_mean
 from hedgerow.plan import DataFormat, Plan
+from hedgerow.server import check_path, is_server, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,6 +57,7 @@ class Table:
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
     """Read the columns a plan needs from a path or a table in memory; the record key only if it is asked for."""
+    check_file(source)
     also = (plan.person, plan.key if key else None)
     wanted = [*plan.released_columns, *dict.fromkeys(name for name in also if name is not None)]
     if isinstance(source, str | Path):
@@ -118,6 +120,7 @@ def read_batches(source: Any, plan: Plan) -> Batches:
 
 def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
     """Return the column names of a source without reading its rows."""
+    check_file(source)
     if not isinstance(source, str | Path):
         return tuple(_stream_table(source).column_names)
     path = Path(source)
@@ -127,12 +130,20 @@ def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
     return tuple(_open_columnar(path, kind).schema.names)
 
 
+def check_file(source: Any) -> None:
+    """Refuse the address of a server where a file is read: as a path it would be shown, with its password."""
+    check_path(source)
+    if is_server(source):
+        message = "This reads files and tables in memory, not a table on a server."
+        raise DataError(Problem("usage", message, shown(source), "export the table to a file first"))
+
+
 def dictionary_encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column as one array of distinct values and, per record, which one it has."""
     import pyarrow as pa
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return encoded.unify_dictionaries().combine_chunks()
+    return encoded.chunk(0) if encoded.num_chunks == 1 else encoded.unify_dictionaries().combine_chunks()
 
 
 # -- files -----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from hedgerow.engines.sql import Column, Session, SqlEngine
 from hedgerow.errors import BrokenPromise, Problem
 from hedgerow.release import CountedLink, Release
 from hedgerow.reports.facts import facts_to_json
-from hedgerow.server import is_server
+from hedgerow.server import check_path, is_server
 from hedgerow.verification import CountedLink as Claim
 from hedgerow.verification import (
     InDatabase,
@@ -52,7 +52,7 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
     try:
         found.raise_if_broken()
     except BrokenPromise as error:
-        hint = "please report this: it is our fault, and no data is lost"
+        hint = "if the data did not change meanwhile, please report this: it is our fault; no data is lost"
         raise BrokenPromise(
             Problem(problem.code, f"{problem.message} Nothing was written.", hint=hint) for problem in error.problems
         ) from None
@@ -73,6 +73,7 @@ def where_is(engine: Engine) -> Where:
 @contextlib.contextmanager
 def where_found(original: Any) -> Iterator[Where | None]:
     """Say where the check finds an original that somebody names: a file, a table on a server, a Spark frame."""
+    check_path(original)
     if original is None or is_local(original):
         yield None if original is None else InFile(original)
         return

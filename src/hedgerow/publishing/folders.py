@@ -18,11 +18,13 @@ from hedgerow.publishing.checking import verify_before_publishing
 from hedgerow.publishing.progress import Progress, silent
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json
+from hedgerow.server import check_path
 from hedgerow.verification import Verification
 
 
 def check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:
     """Refuse, before any work, a place that a release or its private link may not be written to."""
+    check_path(output)
     if output is not None:
         check_free(Path(output), replace)
     if link is None:

@@ -15,11 +15,11 @@ from hedgerow.engines.base import Engine
 from hedgerow.engines.place import TablePlace
 from hedgerow.engines.postgres import PostgresSession
 from hedgerow.engines.sql import SqlEngine
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.plan import Plan
 from hedgerow.publishing.checking import in_database, verify_before_publishing
 from hedgerow.publishing.progress import Progress, silent
-from hedgerow.release import Release, Rows
+from hedgerow.release import Release, Rows, Selected
 from hedgerow.reports.facts import facts_to_json
 from hedgerow.verification import Verification, Where, verify_in_place
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 def check_table(target: TablePlace, engine: Engine, replace: bool) -> None:
     """Refuse, before any work, a table that is there already, or that may not be replaced."""
+    if not isinstance(engine, SqlEngine):
+        message = "The local engine does not write to a server: a table there is checked by counts, which it lacks."
+        raise HedgerowError(Problem("usage", message, hint="leave the engine to us, or write to a folder"))
     with _session(target, engine) as (session, _):
         session.check_free(target, replace)
 
@@ -90,7 +93,7 @@ def _rows(target: TablePlace, schema: pa.Schema) -> Rows:
         finally:
             session.close()
 
-    return Rows(schema, batches)
+    return Rows(lambda: Selected(schema, batches))
 
 
 def _comment(release: Release) -> str:

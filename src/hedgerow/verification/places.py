@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,9 +62,12 @@ class InDatabase:
 
 @dataclass(frozen=True)
 class InFile:
-    """A CSV, Parquet or Arrow file, or a folder of Parquet files that are one table, in the order of their names."""
+    """A CSV, Parquet or Arrow file, or a folder of Parquet files that are one table, in the order of their names.
 
-    path: Path | str
+    An original may also be a table in memory.
+    """
+
+    path: Path | str | Any
 
 
 Where = InDatabase | InFile

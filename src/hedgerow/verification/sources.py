@@ -19,6 +19,7 @@ from hedgerow.verification.statements import count_rows, count_surplus, fetch_ro
 from hedgerow.verification.tables import (
     Dialect,
     Kind,
+    arrow_table,
     check_quotes,
     columnar_schema,
     map_distinct,
@@ -171,6 +172,9 @@ def open_original(where: Where, form: DataFormat) -> Source:
     """Open the table that a release was made from."""
     if isinstance(where, InDatabase):
         return DatabaseSource(where)
+    if not isinstance(where.path, str | Path):
+        table = arrow_table(where.path)
+        return FileSource(tuple(table.column_names), "data", lambda at: iter(table.select(list(at)).to_batches()))
     path = Path(where.path)
     if not path.exists():
         raise DataError(Problem("no-file", "The original does not exist or is no file.", str(path), "check the path"))

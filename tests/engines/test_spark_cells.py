@@ -1,0 +1,282 @@
+"""Clustering in Spark's tasks gives what clustering here gives, bit for bit, however the tasks go."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall, Partition, find_cells
+from hedgerow.engines import spark_cells
+from hedgerow.engines.spark_cells import cluster_bundle, cluster_in_tasks
+from hedgerow.measures.research_value import column_values
+from hedgerow.microdata import Microdata, encode_table, read_table
+from hedgerow.plan import Plan
+from hedgerow.privacy import Requirement
+from hedgerow.recoding import Recoding
+from tests.properties.value_cases import ValueCase, value_cases
+from tests.spark import has_java, in_process, running_cluster
+
+SPARK = pytest.mark.xdist_group("spark")
+KINDS = ["k", "p", "entropy", "recursive", "alpha", "mixed", "equal", "ordered", "hierarchical"]
+
+
+def assert_same(found: Recoding, wanted: Recoding) -> None:
+    for name in ("group_of", "lo", "hi", "node", "hidden"):
+        one, other = getattr(found, name), getattr(wanted, name)
+        assert (one is None) == (other is None), name
+        if one is not None:
+            assert one.dtype == other.dtype, name
+            np.testing.assert_array_equal(one, other, name)
+
+
+def clusterings(microdata: Microdata, plan: Plan) -> list[Any]:
+    """Every algorithm that may be asked for, with what a plan says."""
+    requirement = Requirement.of_plan(plan, microdata)
+    values = column_values(microdata, plan)
+    hideable = frozenset(name for name in plan.quasi_identifiers if plan.attributes[name].limit is None)
+    found: list[Any] = [
+        MergeSmall(requirement, values, "utility", threads=2),
+        MergeSmall(requirement, values, "bottom-up", hideable, threads=2),
+        MergeSmall(requirement, values, "euclidean", overlap=False),
+        Partition(requirement),
+    ]
+    if requirement.models:
+        found += [DiverseClustering(requirement, 5, 2, join) for join in ("increase", "loss")]
+    else:
+        found += [ConstrainedKMember(requirement.k, seed, 2) for seed in (0, 5)]
+    return found
+
+
+# ---- without Spark: tasks as Spark might run them ------------------------------------------------------------------
+
+
+def tasks_here(order: random.Random) -> Callable[..., pa.Table]:
+    """Runs every task once or twice in any order, its rows in any order, with what was sent along."""
+
+    def run(spark: Any, work: Any, rows: pa.Table, records: int, progress: Any) -> pa.Table:
+        sent = pickle.dumps(work)
+        bundle = rows.column("bundle").to_numpy()
+        answers = []
+        for number in order.sample(range(bundle.max() + 1), bundle.max() + 1):
+            mine = order.sample(np.flatnonzero(bundle == number).tolist(), int((bundle == number).sum()))
+            attempts = [cluster_bundle(pickle.loads(sent), rows.take(mine)) for _ in range(order.randint(1, 2))]
+            assert all(attempt.equals(attempts[0]) for attempt in attempts)
+            answers.append(attempts[-1])
+        return pa.concat_tables(answers)
+
+    return run
+
+
+@pytest.mark.parametrize("persons", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_tasks_give_what_clustering_here_gives(kind: str, persons: bool, data: st.DataObject) -> None:
+    case: ValueCase = data.draw(value_cases(kind, persons=persons))
+    plan = case.plan()
+    microdata = case.encode(plan)
+    order = random.Random(data.draw(st.integers(0, 1000)))
+    for clustering in clusterings(microdata, plan):
+        cells = find_cells(microdata, Requirement.of_plan(plan, microdata))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spark_cells, "_run", tasks_here(order))
+            found = cluster_in_tasks(None, clustering, microdata, cells, tasks=order.randint(1, 5))  # type: ignore[arg-type]
+        assert_same(found, clustering(microdata, cells=cells))
+
+
+def test_no_cell_knows_of_the_one_before_it() -> None:
+    """A group that cannot be completed once left its people marked for the first group of the next cell."""
+    order = random.Random(398)
+    tree = {"*": {"A": ["v0", "v1"], "B": {"C": ["v2", "v3"], "v4": None}}}
+    raw = {
+        "attributes": {
+            "b": {"role": "quasi-identifier", "hierarchy": {"bands": [2]}, "limit": {"level": 1}},
+            "s": {"role": "sensitive", "hierarchy": {"tree": tree}},
+        },
+        "person": "who",
+        "privacy": {"k": 2, "t": {"at_most": "0.35", "distance": "ordered"}},
+    }
+    records = order.randint(4, 30)
+    columns = {
+        "b": [order.choice([0, 0, 4, 5, 10, 11]) for _ in range(records)],
+        "s": pa.array([order.choice(["v0", "v1", None, "v2"]) for _ in range(records)], pa.string()),
+        "who": [order.choice([0, 0, 0, 1, 2, 3]) for _ in range(records)],
+    }
+    asked = Plan.from_dict(raw).settled()
+    microdata = encode_table(read_table(pa.table(columns), asked), asked)
+    requirement = Requirement.of_plan(asked, microdata)
+    cells = find_cells(microdata, requirement)
+    one, eight = (DiverseClustering(requirement, threads=threads)(microdata, cells=cells) for threads in (1, 8))
+    assert_same(one, eight)
+
+
+def test_cells_are_dealt_out_evenly() -> None:
+    cell = np.repeat(np.arange(10_000), np.random.default_rng(1).integers(1, 50, 10_000))
+    bundle = spark_cells._bundles(cell, 10_001, 8)
+    sizes = np.bincount(bundle)
+    assert len(sizes) == 8
+    assert sizes.max() < 1.02 * sizes.min()
+    assert len(np.unique(cell * 8 + bundle)) == 10_000  # no cell is in two bundles
+
+
+# ---- with Spark ----------------------------------------------------------------------------------------------------
+
+
+def table(records: int, seed: int = 1) -> pa.Table:
+    order = random.Random(seed)
+    cities = [f"{region}{town}" for region in "ABCDE" for town in range(6)]
+    return pa.table(
+        {
+            "city": pa.array([order.choice([*cities, None]) for _ in range(records)]),
+            "age": pa.array([order.choice([None, *range(90)]) for _ in range(records)], pa.int64()),
+            "sex": [order.choice(["F", "M"]) for _ in range(records)],
+            "ward": [order.choice("abcdefgh") for _ in range(records)],
+            "illness": pa.array([order.choice(["flu", "Flu", "asthma", "cold", "gout", None]) for _ in range(records)]),
+            "who": [order.randrange(records * 2 // 3) for _ in range(records)],
+        }
+    )
+
+
+def plan(privacy: dict[str, Any], person: bool = False) -> Plan:
+    tree = {"*": {region: [f"{region}{town}" for town in range(6)] for region in "ABCDE"}}
+    raw = {
+        "attributes": {
+            "city": {"role": "quasi-identifier", "hierarchy": {"tree": tree}, "limit": {"level": 1}},
+            "age": {"role": "quasi-identifier", "intervals": "free", "limit": {"cuts": [18, 65]}, "weight": 2},
+            "sex": {"role": "quasi-identifier", "limit": {"level": 0}},
+            "ward": "quasi-identifier",
+            "illness": "sensitive",
+        },
+        "privacy": privacy,
+        **({"person": "who"} if person else {}),
+    }
+    return Plan.from_dict(raw).settled()
+
+
+def prepared(plan: Plan, records: int = 4000) -> tuple[Microdata, Cells]:
+    microdata = encode_table(read_table(table(records), plan), plan)
+    return microdata, find_cells(microdata, Requirement.of_plan(plan, microdata))
+
+
+@SPARK
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize(
+    "privacy",
+    [{"k": 5}, {"k": 4, "p": 3}, {"k": 6, "t": {"at_most": "0.3"}, "p": 2}],
+    ids=["k", "p", "t"],
+)
+def test_spark_gives_what_clustering_here_gives(spark: Any, privacy: dict[str, Any], person: bool) -> None:
+    asked = plan(privacy, person)
+    microdata, cells = prepared(asked)
+    assert len(cells.failing) > 30
+    for clustering in clusterings(microdata, asked):
+        if spark_cells._by_cells(clustering):
+            assert_same(cluster_in_tasks(spark, clustering, microdata, cells), clustering(microdata, cells=cells))
+
+
+@SPARK
+def test_progress_is_told(spark: Any) -> None:
+    microdata, cells = prepared(plan({"k": 5}))
+    told: list[tuple[int, int]] = []
+    found = cluster_in_tasks(spark, ConstrainedKMember(5), microdata, cells, lambda *at: told.append(at))
+    total = int(cells.records[~cells.failing].sum())
+    assert told[-1] == (total, total)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert found.released == total
+
+
+@SPARK
+def test_many_cells_make_few_tasks(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = plan({"k": 2}).to_dict()
+    raw["attributes"]["city"]["limit"] = raw["attributes"]["sex"]["limit"] = {"level": 0}
+    raw["attributes"]["ward"] = {"role": "quasi-identifier", "limit": {"level": 0}}
+    microdata, cells = prepared(Plan.from_dict(raw).settled(), 30_000)
+    assert (~cells.failing).sum() > 1_000
+    bundles = []
+    run = spark_cells._run
+
+    def seen(spark: Any, work: Any, rows: pa.Table, *other: Any) -> pa.Table:
+        bundles.extend(np.unique(rows.column("bundle").to_numpy()).tolist())
+        return run(spark, work, rows, *other)
+
+    monkeypatch.setattr(spark_cells, "_run", seen)
+    found = cluster_in_tasks(spark, ConstrainedKMember(2), microdata, cells)
+    assert bundles == list(range(8))  # two cores
+    assert_same(found, ConstrainedKMember(2)(microdata, cells=cells))
+
+
+# ---- on a cluster --------------------------------------------------------------------------------------------------
+
+CLUSTER = """
+import sys, time
+from tests.spark import start_spark
+quick = {"spark_speculation_interval": "100ms", "spark_speculation_quantile": "0.3"}
+spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation="true", **quick)
+from hedgerow import kernels
+from hedgerow.clustering import DiverseClustering
+from hedgerow.engines import spark_cells
+from hedgerow.errors import DataError
+from hedgerow.privacy import Requirement
+from tests.engines.test_spark_cells import assert_same, plan, prepared
+
+def unsteady(sent):
+    def cluster(rows):
+        from hedgerow.engines.spark_cells import cluster_bundle
+        from pyspark import TaskContext
+        task = TaskContext.get()
+        answer = cluster_bundle(sent.value, rows)
+        if task.attemptNumber() == 0 and task.partitionId() in (0, 3):
+            raise RuntimeError("SECRET")
+        if task.attemptNumber() == 0 and task.partitionId() == 1:
+            time.sleep(300)  # until a second attempt has overtaken it
+        return answer
+    return cluster
+
+spark_cells._task = unsteady
+asked = plan({"k": 4, "p": 3}, person=True)
+microdata, cells = prepared(asked)
+clustering = DiverseClustering(Requirement.of_plan(asked, microdata))
+wanted = clustering(microdata, cells=cells)
+compiled = set(kernels._cache_folder().rglob("*.nbc"))
+began = time.monotonic()
+assert_same(spark_cells.cluster_in_tasks(spark, clustering, microdata, cells), wanted)
+assert time.monotonic() - began < 300
+assert set(kernels._cache_folder().rglob("*.nbc")) == compiled  # no task compiled anew
+tracker = spark.sparkContext.statusTracker()
+assert sum(stage.numFailedTasks for stage in map(tracker.getStageInfo, range(9)) if stage is not None) >= 2
+print("same")
+
+def failing(sent):
+    def cluster(rows):
+        raise RuntimeError("SECRET")
+    return cluster
+
+spark_cells._task = failing
+try:
+    spark_cells.cluster_in_tasks(spark, clustering, microdata, cells)
+except DataError as error:
+    print(error, error.__cause__)
+spark.stop()
+"""
+
+
+@SPARK
+@pytest.mark.skipif(not has_java(), reason="needs Java 17")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs two addresses of one machine")
+def test_tasks_that_fail_at_first_or_are_overtaken() -> None:
+    with running_cluster() as master:
+        done = in_process(CLUSTER, master, PYSPARK_PYTHON=sys.executable)
+    assert done.stderr == ""
+    assert done.stdout == (
+        "same\nSpark: Spark could not do the work (PYTHON_EXCEPTION). [no-connection]\n"
+        "  hint: Spark's own log tells more None\n"
+    )
