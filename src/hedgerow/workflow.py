@@ -313,6 +313,10 @@ def save(
     release: Release, output: str | Path, format: Literal["csv", "parquet"] = "csv", replace: bool = False
 ) -> None:
     """Write a release that was made in memory to a folder, checked once more."""
+    if is_server(output):
+        message = "A release in memory is saved to a folder."
+        raise HedgerowError(Problem("usage", message, hint="give the table's address to anonymize as its output"))
+    check_path(output)
     with new_folder(Path(output), replace) as folder:
         write_release(release, folder, format)
         verify_release(folder).raise_if_broken()

@@ -14,7 +14,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.cli.run import run
 from hedgerow.plan import Plan
-from tests.engines.servers import load
+from tests.engines.servers import execute, load
 
 ENGINES = ["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))]
 
@@ -71,6 +71,13 @@ def command(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]
     yield run_here
     for sign, handler in signs.items():
         signal.signal(sign, handler)
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres: str) -> str:
+    """A database of our own on the server of the tests: other tests look at what is in theirs."""
+    execute(postgres, "CREATE DATABASE engines")
+    return postgres.replace("/postgres?", "/engines?")
 
 
 def place_of(request: pytest.FixtureRequest) -> Place:

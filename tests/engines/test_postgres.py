@@ -200,7 +200,7 @@ def test_text_is_compared_by_its_bytes_whatever_its_collation(postgres: str, tmp
 def test_a_database_in_another_encoding(postgres: str) -> None:
     name = fresh("latin")
     execute(postgres, f"CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-    latin = postgres.replace("/postgres?", f"/{name}?")
+    latin = postgres.replace("/engines?", f"/{name}?")
     execute(
         latin,
         "CREATE TABLE people (ward text, ill text)",
@@ -214,7 +214,7 @@ def test_a_database_in_another_encoding(postgres: str) -> None:
         hr.anonymize(latin + "&table=people", asked.replace(data={"missing": ["日"]}))
     execute(postgres, f"CREATE DATABASE {name}_ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     with refused("encoding"):
-        hr.anonymize(postgres.replace("/postgres?", f"/{name}_ascii?") + "&table=people", asked)
+        hr.anonymize(postgres.replace("/engines?", f"/{name}_ascii?") + "&table=people", asked)
 
 
 @pytest.mark.parametrize("cell", ["'NaN'::numeric(5, 1)", "'infinity'::date", "'-infinity'::timestamp"])
@@ -532,10 +532,10 @@ def test_no_password_is_ever_shown(
     postgres: str, source: str, plan_file: Path, tmp_path: Path, command: Command
 ) -> None:
     local = postgres.partition("?")[2]
-    user = f"postgresql://hedgerow:{SECRET}@/postgres?{local}"
+    user = f"postgresql://hedgerow:{SECRET}@/engines?{local}"
     addresses = [
         f"postgresql://ann:{SECRET}@localhost:1/db?table=people",
-        f"postgresql://ann:{SECRET}@/postgres?{local}&table=people",
+        f"postgresql://ann:{SECRET}@/engines?{local}&table=people",
         f"postgresql://ann:{SECRET}@localhost:1/db",
         f"postgresql://ann:{SECRET}@localhost:{SECRET}/db?table=x",
         f"postgresql://ann:hun@{SECRET}@localhost:1/db?table=x",

@@ -328,14 +328,15 @@ class Source:
         """The value of a column as it is."""
         column, quoted = self.kinds[name], f"t.{self.session.quote(name)}"
         if column.kind not in self.session.as_text:
-            return quoted
+            return _number(quoted) if column.kind == "float" else quoted
         return f"CAST({quoted} AS {self.session.text_type}){self.session.binary}"
 
     def _shown(self, name: str) -> str:
         """The value of a column as it is released: text trimmed, missing where it says so."""
         column, session = self.kinds[name], self.session
         if column.kind not in ("text", "other"):
-            return f"t.{session.quote(name)}"
+            quoted = f"t.{session.quote(name)}"
+            return _number(quoted) if column.kind == "float" else quoted
         text = f"CAST(t.{session.quote(name)} AS {session.text_type}){session.binary}"
         text = f"TRIM(BOTH {session.literal(SPACES)} FROM {text})"
         for marker in self.plan.data.missing:
@@ -353,6 +354,11 @@ class Source:
             f"COALESCE(t.{alias}, {neutral}) = COALESCE(p.{alias}, {neutral})"
             f" AND (t.{alias} IS NULL) = (p.{alias} IS NULL)"
         )
+
+
+def _number(value: str) -> str:
+    """A floating-point number that is missing where it is none, and has no sign where it is zero."""
+    return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = CAST('NaN' AS FLOAT) THEN NULL ELSE {value} END"
 
 
 # -- classes and parts -----------------------------------------------------------------------------------------------

@@ -422,22 +422,33 @@ def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str
 
 
 def clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
-    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null."""
+    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null, and so is NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
-        return column
+        return _numbers(column)
     encoded = dictionary_encoded(column)
     labels, indices = encoded.dictionary, encoded.indices
     if not _is_text(labels.type):
-        return pa.chunked_array([labels.take(indices)])
+        return _numbers(pa.chunked_array([labels.take(indices)]))
     labels = pc.utf8_trim_whitespace(labels.cast(pa.string()))
     if missing:
         labels = pc.if_else(
             pc.is_in(labels, pa.array(list(missing), pa.string())), pa.scalar(None, pa.string()), labels
         )
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels)])
+
+
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Make NaN null, and take the sign of zero away, which does not tell numbers apart."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_float32(column.type) or pa.types.is_float64(column.type)):
+        return column
+    zero = pa.scalar(0, column.type)
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, zero))
 
 
 def _is_text(kind: Any) -> bool:

@@ -64,6 +64,8 @@ def _read(place: InDatabase, name: str, as_text: bool = False) -> str:
     column = f"t.{place.lender.quote(name)}"
     if as_text or _kind(place, name) == "text":
         return f"CAST({column} AS {place.lender.text_type}){place.lender.binary}"
+    if _kind(place, name) == "float":  # what is no number is missing
+        return f"CASE WHEN {column} = CAST('NaN' AS FLOAT) THEN NULL ELSE {column} END"
     return column
 
 
