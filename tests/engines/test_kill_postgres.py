@@ -34,7 +34,7 @@ pytestmark = pytest.mark.xdist_group("kill")
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 60.0
 NAME = "to_be_killed"
-KILLS = 25
+KILLS = 10
 NEVER = 1_000_000
 
 

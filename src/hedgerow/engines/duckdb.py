@@ -56,8 +56,8 @@ class DuckDBSession:
         import duckdb
 
         self.library = library
-        self.file = Path(data) if isinstance(data, str | Path) else None
-        self.place = "data" if self.file is None else str(self.file)
+        self.origin = data
+        self.place = str(data) if isinstance(data, str | Path) else "data"
         rows = read_batches(data, plan)
         self.format: DataFormat | None = rows.format
         self._names = rows.names

@@ -32,7 +32,7 @@ def new_folder(target: Path, replace: bool) -> Iterator[Path]:
         raise cannot_write(target, error) from error
     try:
         yield folder
-        for file in folder.iterdir():
+        for file in folder.rglob("*"):
             _sync(file)
         folder.chmod(0o755)
         _sync(folder)

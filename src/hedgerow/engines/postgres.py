@@ -13,7 +13,6 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.engines.place import TablePlace, quoted
@@ -119,7 +118,7 @@ class PostgresSession:
     binary = ' COLLATE "C"'
     as_text = frozenset({"text", "decimal", "other"})
     format: DataFormat | None = None
-    file: Path | None = None
+    origin: Any = None
 
     def __init__(self, place: TablePlace) -> None:
         self._driver = find_driver("A table on a PostgreSQL server")
@@ -320,7 +319,16 @@ class PostgresSession:
                 self.check_free(target, replace)
                 self.run(f"DROP TABLE {target.sql}")
             self.run(f"ALTER TABLE {hidden.sql} RENAME TO {quoted(target.table)}")
-            self.run("COMMIT")
+            try:
+                self.run("COMMIT")
+            except DataError as error:
+                if error.problems[0].code != "no-connection":
+                    raise
+                message = (
+                    "The connection was lost while the table was put into place: it is there whole, or not at all."
+                )
+                hint = "look whether it is there; if not, run it again"
+                raise DataError(Problem("no-connection", message, target.shown, hint)) from None
 
     @contextlib.contextmanager
     def _about(self, target: TablePlace) -> Iterator[TablePlace]:

@@ -100,7 +100,7 @@ class SparkTable:
     binary = ""  # text with a collation is made plain in the view
     as_text = frozenset({"text", "other"})
     format: DataFormat | None = None
-    file: Path | None = None
+    origin: Any = None
 
     def __init__(self, data: Any, spark: SparkSession | None = None) -> None:
         self.place = _shown(str(data)) if isinstance(data, str | Path) else "data"

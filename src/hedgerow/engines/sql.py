@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -92,8 +92,8 @@ class Session(Protocol):
         Kinds of columns whose values are read as text.
     format
         How the source is written, with everything found out filled in; None: as the plan says.
-    file
-        The file that the source was read from; None: the source is the data itself.
+    origin
+        The file or table in memory that the source was read from; None: the source is the data itself.
     """
 
     place: str
@@ -103,7 +103,7 @@ class Session(Protocol):
     binary: str
     as_text: frozenset[str]
     format: DataFormat | None
-    file: Path | None
+    origin: Any
 
     def quote(self, name: str) -> str:
         """Write a name."""

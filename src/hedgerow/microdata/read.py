@@ -67,6 +67,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         form = plan.data
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", _place(source), "give a table with records"))
+    _check_types(table.schema, _place(source))
     columns = {name: clean(table.column(name), plan.data.missing) for name in wanted}
     stay = tuple(name for name in names if name not in plan.released_columns)
     return Table(columns, table.num_rows, stay, form)
@@ -101,6 +102,7 @@ def read_batches(source: Any, plan: Plan) -> Batches:
     wanted = list(dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])]))
     if not isinstance(source, str | Path):
         table, names = _read_stream(source, wanted, plan)
+        _check_types(table.schema, _place(source))
         return Batches(names, table.schema, iter(table.to_batches()), plan.data)
     path, form = Path(source), plan.data
     kind = _existing_kind(path, form)
@@ -115,6 +117,7 @@ def read_batches(source: Any, plan: Plan) -> Batches:
     check_columns(names, plan, str(path))
     whole = file.schema_arrow if kind == "parquet" else file.schema
     schema = pa.schema([whole.field(name) for name in wanted])
+    _check_types(schema, str(path))
     return Batches(names, schema, _columnar_batches(path, file, kind, wanted), form)
 
 
@@ -417,6 +420,28 @@ def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str
             hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
         message = f"The data has no column {name!r}, which the plan names."
         problems.append(Problem("missing-column", message, place, hint))
+    if problems:
+        raise DataError(problems)
+
+
+def _check_types(schema: pa.Schema, place: str) -> None:
+    """Refuse columns of values that have no one way of being written."""
+    import pyarrow as pa
+
+    is_a = pa.types
+    refused = {
+        "lists or records": is_a.is_nested,
+        "bytes": lambda kind: is_a.is_binary(kind) or is_a.is_large_binary(kind) or is_a.is_fixed_size_binary(kind),
+        "lengths of time": lambda kind: is_a.is_duration(kind) or is_a.is_interval(kind),
+        "numbers of 16 bits": is_a.is_float16,
+    }
+    problems = []
+    for field in schema:
+        kind = field.type.value_type if is_a.is_dictionary(field.type) else field.type
+        for what, holds in refused.items():
+            if holds(kind):
+                message = f"Column {field.name!r} holds {what}, which cannot be released."
+                problems.append(Problem("format", message, place, "turn it into text or numbers, or leave it out"))
     if problems:
         raise DataError(problems)
 

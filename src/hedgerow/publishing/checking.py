@@ -65,8 +65,8 @@ def where_is(engine: Engine) -> Where:
         return InFile(engine.data)
     assert isinstance(engine, SqlEngine)
     session = engine.session
-    if session.file is not None:
-        return InFile(session.file)
+    if session.origin is not None:
+        return InFile(session.origin)
     return in_database(session, session.source, session.columns())
 
 
