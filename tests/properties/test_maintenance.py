@@ -359,7 +359,7 @@ def agree(here: Live, change: Change, expected: naive.Clusters, held_back: naive
 
 @pytest.mark.parametrize("kind", [*SURVIVING, *FRAGILE])
 @given(data=st.data())
-@examples(40)
+@examples(25)
 def test_a_change_is_that_of_the_naive_reference(kind: str, data: st.DataObject) -> None:
     compare(*data.draw(changes(data.draw(wholes(kind)))))
 
@@ -484,7 +484,7 @@ def test_a_change_with_a_large_tree(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "mixed"])
 @given(data=st.data())
-@examples(20)
+@examples(12)
 def test_a_history_of_changes(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans()) if kind != "mixed" else False))
     there, placed, used = set(range(whole.size // 2)), Placed(), 0

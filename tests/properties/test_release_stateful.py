@@ -552,7 +552,7 @@ def run(place: Callable[[Path], str], examples: int) -> None:
 
 
 def test_whatever_happens_every_version_holds_in_a_file() -> None:
-    run(lambda folder: str(folder / "people.store"), 20)
+    run(lambda folder: str(folder / "people.store"), 14)
 
 
 def test_whatever_happens_every_version_holds_on_a_server(postgres: str) -> None:

@@ -18,6 +18,7 @@ from hedgerow.errors import HedgerowError, Problem
 from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
+from hedgerow.microdata.read import check_types, place_of
 from hedgerow.plan import Plan
 from hedgerow.recoding import Recoding
 from hedgerow.release import IntArray, Rows
@@ -71,7 +72,11 @@ class LocalEngine:
 
 def read(source: Any, plan: Plan, key: bool = False) -> Table:
     """Read the columns that the plan needs, and the record key if it is asked for."""
-    return read_table(source, plan, key)
+    import pyarrow as pa
+
+    table = read_table(source, plan, key)
+    check_types(pa.schema([(name, column.type) for name, column in table.columns.items()]), place_of(source))
+    return table
 
 
 def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) -> tuple[pa.Table, IntArray]:

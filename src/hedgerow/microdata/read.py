@@ -66,8 +66,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         table, names = _read_stream(source, wanted, plan)
         form = plan.data
     if table.num_rows == 0:
-        raise DataError(Problem("empty", "The table has no records.", _place(source), "give a table with records"))
-    _check_types(table.schema, _place(source))
+        raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     columns = {name: clean(table.column(name), plan.data.missing) for name in wanted}
     stay = tuple(name for name in names if name not in plan.released_columns)
     return Table(columns, table.num_rows, stay, form)
@@ -102,7 +101,7 @@ def read_batches(source: Any, plan: Plan) -> Batches:
     wanted = list(dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])]))
     if not isinstance(source, str | Path):
         table, names = _read_stream(source, wanted, plan)
-        _check_types(table.schema, _place(source))
+        check_types(table.schema, place_of(source))
         return Batches(names, table.schema, iter(table.to_batches()), plan.data)
     path, form = Path(source), plan.data
     kind = _existing_kind(path, form)
@@ -117,7 +116,7 @@ def read_batches(source: Any, plan: Plan) -> Batches:
     check_columns(names, plan, str(path))
     whole = file.schema_arrow if kind == "parquet" else file.schema
     schema = pa.schema([whole.field(name) for name in wanted])
-    _check_types(schema, str(path))
+    check_types(schema, str(path))
     return Batches(names, schema, _columnar_batches(path, file, kind, wanted), form)
 
 
@@ -379,7 +378,7 @@ def _undecodable(path: Path, form: DataFormat) -> DataError:
 def _read_stream(source: Any, wanted: list[str], plan: Plan) -> tuple[pa.Table, tuple[str, ...]]:
     table = _stream_table(source)
     names = tuple(table.column_names)
-    check_columns(names, plan, _place(source))
+    check_columns(names, plan, place_of(source))
     return table.select(wanted), names
 
 
@@ -396,7 +395,8 @@ def _stream_table(source: Any) -> pa.Table:
     raise DataError(Problem("format", message, hint=hint))
 
 
-def _place(source: Any) -> str:
+def place_of(source: Any) -> str:
+    """How messages name a source."""
     return str(source) if isinstance(source, str | Path) else "data"
 
 
@@ -424,7 +424,7 @@ def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str
         raise DataError(problems)
 
 
-def _check_types(schema: pa.Schema, place: str) -> None:
+def check_types(schema: pa.Schema, place: str) -> None:
     """Refuse columns of values that have no one way of being written."""
     import pyarrow as pa
 
