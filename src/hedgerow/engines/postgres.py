@@ -69,6 +69,7 @@ TYPES = {
 }
 BATCH = 1 << 16
 SETTINGS = {
+    "enable_nestloop": "off",  # else every row is compared with every other where the server has no statistics
     "TimeZone": "UTC",
     "DateStyle": "ISO",
     "IntervalStyle": "postgres",
