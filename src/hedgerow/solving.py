@@ -31,7 +31,6 @@ from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.privacy.requirement import people_by_group
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
@@ -193,7 +192,7 @@ def split_facts(
         both, side = microdata.of_units(units), split.siblings[units]
         clustering = clustering_of(both, plan, requirement, threads)
         apart, together = (
-            total_loss(both, here(clustering, both, _as_cells(both, cell_of), None))
+            total_loss(both, here(clustering, both, Cells.none_failing(both, cell_of), None))
             for cell_of in (side, np.zeros_like(side))
         )
         ratio = None if together == 0 else _rounded(apart / together)
@@ -203,13 +202,6 @@ def split_facts(
         "parts": split.parts,
         "sampled_loss_ratio": ratio,
     }
-
-
-def _as_cells(microdata: Microdata, cell_of: IntArray) -> Cells:
-    """Cells that are known not to fail."""
-    cells = int(cell_of.max()) + 1
-    people = people_by_group(microdata, cell_of, cells)
-    return Cells(cell_of, people, np.bincount(cell_of), np.zeros(cells, bool), proven=True)
 
 
 def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> Solution:

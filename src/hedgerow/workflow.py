@@ -126,8 +126,9 @@ def anonymize(
     if target is not None and engine == "auto" and is_local(data):
         engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
-    told = lambda rows: tell("reading", rows, 0)  # noqa: E731
-    with open_engine(data, plan, engine, master, driver_profiles, link is not None, told) as source:
+    with open_engine(
+        data, plan, engine, master, driver_profiles, link is not None, lambda rows: tell("reading", rows, 0)
+    ) as source:
         if target is not None:
             check_table(target, source, replace)
         release = _make(source, source.read(plan), plan, threads, tell, patience).release
@@ -256,25 +257,25 @@ def compare(
     runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or USUAL)]
     original, records, made = None, 0, []
     failed: HedgerowError | None = None
-    for number, (method, one) in enumerate(runs):
-        tell(f"{method}, k = {one}", number, len(runs))
-        try:
-            chosen = plan_for(asked, method, one)
-            with open_engine(data, chosen, engine, master) as source:
-                others = chosen.columns("other")
+    others = asked.columns("other")
+    with open_engine(data, asked, engine, master) as source:
+        for number, (method, one) in enumerate(runs):
+            tell(f"{method}, k = {one}", number, len(runs))
+            try:
+                chosen = plan_for(asked, method, one)
                 table = source.read(chosen, others if target in others else ())
                 records = table.records
                 run = _make(source, table, chosen, threads, silent, patience)
                 verify_privately(run.release, source)
-        except (PlanError, NoSolution, DataError) as error:
-            failed = failed or error
-            made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
-            continue
-        found = Run(method, one, facts=dict(run.release.facts))
-        recoding, microdata = run.solution.recoding, run.microdata
-        made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
-        if target is not None and original is None:
-            original = original_tree(table, run.release.plan, microdata, target)
+            except (PlanError, NoSolution, DataError) as error:
+                failed = failed or error
+                made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
+                continue
+            found = Run(method, one, facts=dict(run.release.facts))
+            recoding, microdata = run.solution.recoding, run.microdata
+            made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
+            if target is not None and original is None:
+                original = original_tree(table, run.release.plan, microdata, target)
     if failed is not None and all(run.facts is None for run in made):
         raise failed
     return Comparison(records, target, original, tuple(made))

@@ -18,7 +18,6 @@ import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,10 +27,10 @@ import hedgerow as hr
 from hedgerow.engines.postgres import PostgresSession
 from hedgerow.plan import Plan
 from tests.engines.servers import ask, at, execute, fresh, load, relations
+from tests.forks import nursery_of
 
 pytestmark = pytest.mark.xdist_group("kill")
 
-ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 60.0
 NAME = "to_be_killed"
 KILLS = 10
@@ -129,22 +128,8 @@ def live(order: Order, pipe: int) -> int:
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[subprocess.Popen[str]]:
-    few = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", "from tests.engines.test_kill_postgres import nursery; nursery()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **few},
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with nursery_of("tests.engines.test_kill_postgres", PATIENCE) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(PATIENCE)
 
 
 def kill(forks: subprocess.Popen[str], order: Order) -> int:

@@ -35,10 +35,10 @@ from hedgerow.store import open_store
 from hedgerow.store import sqlite as sqlite_store
 from hedgerow.store.postgres import PostgresStore
 from hedgerow.store.sqlite import SqliteStore
+from tests.forks import nursery_of
 
 pytestmark = pytest.mark.xdist_group("kill")
 
-ROOT = Path(__file__).parent.parent.parent
 NUMBERS = itertools.count(1)
 PATIENCE = 120.0  # seconds until a process counts as stuck
 DELETED = -3
@@ -264,23 +264,8 @@ class Nursery:
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Nursery]:
-    script = "from tests.unit.test_kill import nursery; nursery()"
-    few = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", script],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **few},
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with nursery_of("tests.unit.test_kill", PATIENCE) as process:
         yield Nursery(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(PATIENCE)
 
 
 @dataclass

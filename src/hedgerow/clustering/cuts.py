@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hedgerow.clustering.costs import FREE, TABLE, cost_tables
 from hedgerow.clustering.layout import Layout
 from hedgerow.clustering.threads import Progress
+from hedgerow.clustering.units import Units
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
 
@@ -133,15 +134,6 @@ class _Boundaries:
     between: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """Units in the order of some rows: what a requirement looks at."""
-
-    sensitive: Any
-    sensitive_of: IntArray
-    person_of: IntArray | None
-
-
 class _Cutter:
     """Chooses cuts for whole levels of parts."""
 
@@ -151,10 +143,8 @@ class _Cutter:
         self._position = np.argsort(microdata.index_order)  # of the plan's columns among those of the layout
         self._costs = cost_tables(microdata)
         self._free = self._costs.kind[self._position] == FREE
-        person = None if microdata.person_of is None else microdata.person_of[layout.units]
-        self._only_counts = person is None and not requirement.models
-        values = microdata.sensitive_of[:0] if self._only_counts else microdata.sensitive_of[layout.units]
-        self._units = _Units(microdata.sensitive, values, person)
+        only_counts = microdata.person_of is None and not requirement.models
+        self._units = None if only_counts else Units.of(microdata)[layout.units]
 
     def cells(self) -> _Level:
         """The cells themselves, as the first level."""
@@ -243,7 +233,7 @@ class _Cutter:
         self, rows: IntArray, of_row: IntArray, codes: IntArray, which: IntArray, code: IntArray, tried: int
     ) -> tuple[BoolArray, BoolArray]:
         """Judge both sides (columns) of cuts (rows) after ``code`` of the tried parts ``which``."""
-        if self._only_counts:  # all parts hold, and the records of both sides have been counted
+        if self._units is None:  # all parts hold, and the records of both sides have been counted
             enough = np.ones((len(which), 2), bool)
             return enough, enough
         cut = np.full(tried, UNCUT, np.int64)
@@ -258,14 +248,10 @@ class _Cutter:
         """Tell which groups of rows hold, and which have records that may be in some group that does."""
         first = self._layout.unit_start[rows]
         counts = self._layout.unit_start[rows + 1] - first
-        if self._only_counts:
+        if self._units is None:
             holds: BoolArray = np.bincount(group_of, weights=counts, minlength=groups) >= self._requirement.k
             return holds, holds
-        units = _ranges(first, counts)
-        person = self._units.person_of
-        seen: Any = _Units(
-            self._units.sensitive, self._units.sensitive_of[units], None if person is None else person[units]
-        )
+        seen: Any = self._units[_ranges(first, counts)]
         of_unit = np.repeat(group_of, counts)
         holds = ~self._requirement.fails(seen, of_unit, groups)
         if self._requirement.survives_growth:

@@ -21,6 +21,7 @@ from hedgerow.clustering.cells import Cells
 from hedgerow.clustering.layout import Layout, lay_out
 from hedgerow.clustering.prices import Aim, Prices, price_tables
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
+from hedgerow.clustering.units import Units
 from hedgerow.measures.research_value import ColumnValue
 from hedgerow.microdata import FreeColumn, Microdata
 from hedgerow.privacy import Requirement
@@ -143,22 +144,13 @@ class _Clusters:
 
     def seen(self, microdata: Microdata) -> Any:
         """The microdata's units in the order of the layout, as far as requirements look at them."""
-        return _Units(microdata, self._layout.units)
+        return Units.of(microdata)[self._layout.units]
 
     def has_company(self, layout: Layout) -> npt.NDArray[np.bool_]:
         """Tell which clusters have another living one in their cell."""
         cell = np.repeat(np.arange(len(layout.cell_start) - 1), np.diff(layout.cell_start))
         company: npt.NDArray[np.bool_] = np.bincount(cell, weights=self.alive)[cell] > 1
         return company
-
-
-class _Units:
-    """Some units of microdata: what a requirement needs to know of them."""
-
-    def __init__(self, microdata: Microdata, units: IntArray) -> None:
-        self.sensitive = microdata.sensitive
-        self.sensitive_of = microdata.sensitive_of[units]
-        self.person_of = None if microdata.person_of is None else microdata.person_of[units]
 
 
 def _recoding(

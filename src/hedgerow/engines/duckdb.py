@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.relay import Relay
 from hedgerow.engines.scratch import PrivateFolder
 from hedgerow.engines.sql import Column, Kind
 from hedgerow.errors import DataError, Problem
@@ -87,27 +88,23 @@ class DuckDBSession:
         import pyarrow as pa
 
         inside = pa.schema([field.with_name(self._inside[field.name]) for field in schema])
-        failed: list[BaseException] = []
 
         def told() -> Iterator[pa.RecordBatch]:
             rows = 0
-            try:
-                for batch in batches:
-                    rows += batch.num_rows
-                    if tell is not None:
-                        tell(rows)
-                    yield pa.RecordBatch.from_arrays(batch.columns, schema=inside)
-            except BaseException as error:
-                failed.append(error)
-                raise
+            for batch in batches:
+                rows += batch.num_rows
+                if tell is not None:
+                    tell(rows)
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=inside)
 
+        relay = Relay(inside, told())
         try:
             with self._own_words():
-                self._connection.register("incoming", pa.RecordBatchReader.from_batches(inside, told()))
+                self._connection.register("incoming", relay.reader())
                 self._connection.execute("CREATE TABLE records AS SELECT * FROM incoming")
         except DataError:
-            if failed:  # what is wrong with the file, in its own words
-                raise failed[0] from None
+            if relay.failed is not None:  # what is wrong with the file, in its own words
+                raise relay.failed from None
             raise
         self._connection.unregister("incoming")
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.engines.place import TablePlace, quoted
+from hedgerow.engines.relay import Relay
 from hedgerow.engines.sql import Column, Kind
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.plan import DataFormat
@@ -182,9 +183,7 @@ class PostgresSession:
 
     def literal(self, text: str) -> str:
         """Write a text; a backslash means itself whatever the server's settings are."""
-        if (
-            self._codec is not None and text.isspace()
-        ):  # a list of white space: what the database cannot hold is not there
+        if self._codec is not None and text.isspace():  # a list of signs: what the database cannot hold is not there
             text = text.encode(self._codec, "ignore").decode(self._codec) or text
         plain = text.replace("'", "''")
         return f"'{plain}'" if "\\" not in text else "E'" + plain.replace("\\", "\\\\") + "'"
@@ -283,32 +282,28 @@ class PostgresSession:
             message = f"Column {long[0]!r} has a name of more than {LONGEST} bytes, which the server would cut off."
             raise DataError(Problem("output", message, target.shown, "rename it, or write to a folder"))
         there = pa.schema([pa.field(field.name, _kept_as(field.type)) for field in schema])
-        failed: list[BaseException] = []
 
         def converted() -> Iterator[pa.RecordBatch]:
-            try:
-                for batch in batches:
-                    columns = [
-                        column.cast(field.type, safe=False) for column, field in zip(batch.columns, there, strict=True)
-                    ]
-                    yield pa.RecordBatch.from_arrays(columns, schema=there)
-            except BaseException as error:
-                failed.append(error)
-                raise
+            for batch in batches:
+                columns = [
+                    column.cast(field.type, safe=False) for column, field in zip(batch.columns, there, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(columns, schema=there)
 
         with self._about(target) as target:
             hidden = _hidden(target)
             columns = ", ".join(f"{quoted(field.name)} {_type_name(field.type)}" for field in there)
             self.run(f"CREATE TABLE {hidden.sql} ({columns})")
-            rows = pa.RecordBatchReader.from_batches(there, converted())
+            relay = Relay(there, converted())
+            rows = relay.reader()
             try:
                 with self._cursor() as cursor:
                     self._heard(
                         lambda: cursor.adbc_ingest(hidden.table, rows, mode="append", db_schema_name=hidden.schema)
                     )
             except DataError:
-                if failed and isinstance(failed[0], HedgerowError):  # what is wrong elsewhere, in its own words
-                    raise failed[0] from None
+                if isinstance(relay.failed, HedgerowError):  # what is wrong elsewhere, in its own words
+                    raise relay.failed from None
                 raise
         return hidden
 

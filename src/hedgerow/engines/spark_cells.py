@@ -28,7 +28,6 @@ from hedgerow.microdata import Microdata
 from hedgerow.microdata.columns import QuasiIdentifier
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.microdata.sensitive import SensitiveColumn
-from hedgerow.privacy.requirement import people_by_group
 from hedgerow.recoding import WITHHELD, Recoding
 
 if TYPE_CHECKING:
@@ -117,14 +116,7 @@ def _compile(clustering: Clustering, microdata: Microdata, unit: IntArray) -> No
     """Have the kernel compiled and kept before many tasks start to: cluster one record, as if k were 1."""
     asked = {"requirement": replace(clustering.requirement, k=1)} if hasattr(clustering, "requirement") else {"k": 1}
     one = microdata.of_units(unit)
-    _alone(replace(clustering, **asked))(one, cells=_cells(one, np.zeros(1, np.int64)))
-
-
-def _cells(microdata: Microdata, cell_of: IntArray) -> Cells:
-    """Cells that need not be withheld."""
-    cells = int(cell_of.max(initial=-1)) + 1
-    people = people_by_group(microdata, cell_of, cells)
-    return Cells(cell_of, people, np.bincount(cell_of, minlength=cells), np.zeros(cells, bool), proven=False)
+    _alone(replace(clustering, **asked))(one, cells=Cells.none_failing(one, np.zeros(1, np.int64)))
 
 
 # ---- what goes out -------------------------------------------------------------------------------------------------
@@ -245,7 +237,7 @@ def cluster_bundle(work: Work, rows: pa.Table) -> pa.Table:
     rows = rows.sort_by("first")
     microdata, cell_of = _received(work, rows)
     cells = np.unique(cell_of, return_inverse=True)[1].reshape(-1)
-    recoding: Recoding = work.clustering(microdata, cells=_cells(microdata, cells))
+    recoding: Recoding = work.clustering(microdata, cells=Cells.none_failing(microdata, cells))
     starts = starts_of_runs([recoding.group_of.astype(np.uint64)])
     cell = np.zeros(recoding.groups, np.int64)
     cell[recoding.group_of[recoding.group_of >= 0]] = cell_of[recoding.group_of >= 0]

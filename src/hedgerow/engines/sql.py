@@ -439,18 +439,18 @@ def _gathered(session: Session, query: str) -> pa.Table:
     """Gather the rows of a query column by column, text as whole numbers that point into its distinct values."""
     import pyarrow as pa
 
-    schema = session.schema_of(query)
-    chunks: list[list[pa.Array]] = [[] for _ in schema]
+    chunks: dict[str, list[pa.Array]] = {}
     for batch in session.stream(query):
-        for column, gathered in zip(batch.columns, chunks, strict=True):
-            gathered.append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
-    if not chunks[0]:
-        return schema.empty_table()
-    columns = []
-    for gathered in chunks:  # one after the other, so that only one is there twice
-        columns.append(_compact(pa.chunked_array(gathered)))
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            encoded = column.dictionary_encode() if pa.types.is_string(column.type) else column
+            chunks.setdefault(name, []).append(encoded)
+    if not chunks:
+        return session.schema_of(query).empty_table()
+    columns = {}
+    for name, gathered in chunks.items():  # one after the other, so that only one is there twice
+        columns[name] = _compact(pa.chunked_array(gathered))
         gathered.clear()
-    return pa.table(columns, names=schema.names)
+    return pa.table(columns)
 
 
 def _compact(column: pa.ChunkedArray) -> pa.Array:

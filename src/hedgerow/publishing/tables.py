@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.engines.base import Engine
 from hedgerow.engines.place import TablePlace
-from hedgerow.engines.postgres import PostgresSession
+from hedgerow.engines.postgres import MARK, PostgresSession
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.plan import Plan
@@ -98,12 +98,12 @@ def _rows(target: TablePlace, schema: pa.Schema) -> Rows:
 
 def _comment(release: Release) -> str:
     facts = json.loads(facts_to_json(dict(release.facts)))
-    return json.dumps({"hedgerow": {"plan": release.plan.to_yaml(), "facts": facts}}, ensure_ascii=False)
+    return json.dumps({MARK: {"plan": release.plan.to_yaml(), "facts": facts}}, ensure_ascii=False)
 
 
 def _read_comment(text: str | None, target: TablePlace) -> tuple[Plan, dict[str, Any]]:
     try:
-        said = json.loads(text or "")["hedgerow"]
+        said = json.loads(text or "")[MARK]
         plan, facts = said["plan"], said["facts"]
         if isinstance(plan, str) and isinstance(facts, dict):
             return Plan.loads(plan), facts
