@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.clustering.cells import find_cells
 from hedgerow.hierarchy import limits
@@ -19,6 +21,9 @@ from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColum
 from hedgerow.microdata.columns import without_limit
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement, max_groups, max_p
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,39 @@ class Condition:
     max_groups: int
 
 
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What the limits come to, worked out in a moment: what a person sees while moving one.
+
+    Attributes
+    ----------
+    cells, cells_withheld
+        Cells that the limits make of the table, and those of which no part can be released.
+    withheld, withheld_unknown
+        Records that must be withheld, and those of them that have a value without a leaf.
+    allowed
+        Records that the plan allows to be withheld; None if it says nothing.
+    proven, others_may_not_fit
+        As in :class:`Explanation`.
+    most_loss
+        The loss (NTIL) of no release within the limits that withholds only these records is above this.
+    withheld_by_profile
+        Records of every profile that must be withheld, without those that have a value without a leaf.
+    """
+
+    records: int
+    cells: int
+    cells_withheld: int
+    withheld: int
+    withheld_unknown: int
+    allowed: int | None
+    proven: bool
+    others_may_not_fit: bool
+    most_loss: float
+    withheld_by_profile: IntArray
+    conditions: tuple[Condition, ...] = ()
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What can be said before any run.
@@ -91,6 +129,8 @@ class Explanation:
         Whether more may be withheld because they fit no group: models other than counting values are asked for.
     proven
         Whether ``withheld`` is provably the smallest number that any release within the limits withholds.
+    most_loss
+        The loss (NTIL) of no release within the limits that withholds only these records is above this.
     """
 
     records: int
@@ -106,6 +146,7 @@ class Explanation:
     others_may_not_fit: bool
     causes: tuple[Cause, ...]
     lifts: tuple[Lift, ...]
+    most_loss: float
     conditions: tuple[Condition, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,22 +171,67 @@ class Explanation:
         return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
 
 
-def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
-    """Compute what the limits of a plan cost on microdata."""
+def look_ahead(microdata: Microdata, plan: Plan) -> Outlook:
+    """Say at once what the limits of a plan come to on microdata."""
     requirement = Requirement.of_plan(plan, microdata)
     cells = find_cells(microdata, requirement)
-    withheld = cells.withheld
-    limited = [column for column in microdata.columns if _is_limited(column)]
-    bare = tuple(without_limit(column) for column in microdata.columns)
-    causes = []
-    for column in limited:
-        lifted = _withheld(microdata, _swap(microdata.columns, without_limit(column)), requirement)
-        alone = _withheld(microdata, _swap(bare, column), requirement)
-        limit = plan.attributes[column.name].limit
-        causes.append(Cause(column.name, limit.describe() if limit else "", withheld - lifted, alone))
+    gone = cells.failing[cells.cell_of]
+    by_profile = np.bincount(microdata.profile_of_unit[gone], minlength=len(microdata.profiles))
+    withheld, unknown = cells.withheld, len(microdata.unknown)
+    return Outlook(
+        records=microdata.records,
+        cells=len(cells.people),
+        cells_withheld=int(cells.failing.sum()),
+        withheld=withheld + unknown,
+        withheld_unknown=unknown,
+        allowed=None if plan.withhold is None else plan.withhold.records(microdata.records),
+        proven=cells.proven,
+        others_may_not_fit=not requirement.survives_growth,
+        most_loss=most_loss(microdata, by_profile),
+        withheld_by_profile=by_profile,
+        conditions=conditions(microdata, requirement),
+    )
+
+
+def most_loss(microdata: Microdata, withheld_by_profile: IntArray) -> float:
+    """Return the loss (NTIL) if every released value were as coarse as its limit lets it be."""
+    weights = sum(Fraction(column.weight) for column in microdata.columns)
+    if not weights or not microdata.records:
+        return 0.0
+    released = microdata.counts - withheld_by_profile
+    lost = (microdata.records - int(released.sum())) * float(weights)
+    for position, column in enumerate(microdata.columns):
+        shares = most_shares(column)[microdata.codes(position)]
+        lost += float(column.weight) * float((shares * released).sum())
+    return round(lost / (microdata.records * float(weights)), 12)
+
+
+def most_shares(column: QuasiIdentifier) -> FloatArray:
+    """Return, for every code of a column, the greatest share of it that can be lost within its limits."""
+    if isinstance(column, TreeColumn):
+        return column.hierarchy.heights[column.limit_keys] / max(column.hierarchy.height, 1)
+    numbers, span = len(column.intervals.scaled), column.intervals.span
+    shares = np.zeros(column.domain_size)
+    if not span:
+        return shares
+    lows, highs, keys = column.intervals.low_ends, column.intervals.high_ends, column.limit_keys[:numbers]
+    first = np.searchsorted(keys, keys)  # segments ascend with the numbers
+    last = np.searchsorted(keys, keys, side="right") - 1
+    reach = highs[last] - lows[first]
+    if column.scaled_width is not None:
+        reach = np.minimum(reach, column.scaled_width)
+    shares[:numbers] = np.minimum(reach / span, 1)
+    return shares
+
+
+def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
+    """Compute what the limits of a plan cost on microdata."""
+    outlook = look_ahead(microdata, plan)
+    requirement = Requirement.of_plan(plan, microdata)
+    withheld = outlook.withheld - outlook.withheld_unknown
     lifts = []
     if withheld:
-        for column in limited:
+        for column in _limited(microdata):
             for change, changed in _single_lifts(column, plan):
                 saves = withheld - _withheld(microdata, _swap(microdata.columns, changed), requirement)
                 if saves > 0:
@@ -155,17 +241,31 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
         people=microdata.people(),
         k=requirement.k,
         profiles=len(microdata.profiles),
-        cells=len(cells.people),
-        cells_withheld=int(cells.failing.sum()),
-        withheld=withheld + len(microdata.unknown),
-        withheld_unknown=len(microdata.unknown),
-        allowed=None if plan.withhold is None else plan.withhold.records(microdata.records),
-        proven=cells.proven,
-        others_may_not_fit=not requirement.survives_growth,
-        causes=tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute))),
+        cells=outlook.cells,
+        cells_withheld=outlook.cells_withheld,
+        withheld=outlook.withheld,
+        withheld_unknown=outlook.withheld_unknown,
+        allowed=outlook.allowed,
+        proven=outlook.proven,
+        others_may_not_fit=outlook.others_may_not_fit,
+        causes=find_causes(microdata, plan, withheld),
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),
-        conditions=conditions(microdata, requirement),
+        most_loss=outlook.most_loss,
+        conditions=outlook.conditions,
     )
+
+
+def find_causes(microdata: Microdata, plan: Plan, withheld: int) -> tuple[Cause, ...]:
+    """Say what the limits of each attribute cost; ``withheld`` records are in failing cells with all of them."""
+    requirement = Requirement.of_plan(plan, microdata)
+    bare = tuple(without_limit(column) for column in microdata.columns)
+    causes = []
+    for column in _limited(microdata):
+        lifted = _withheld(microdata, _swap(microdata.columns, without_limit(column)), requirement)
+        alone = _withheld(microdata, _swap(bare, column), requirement)
+        limit = plan.attributes[column.name].limit
+        causes.append(Cause(column.name, limit.describe() if limit else "", withheld - lifted, alone))
+    return tuple(sorted(causes, key=lambda cause: (-cause.saves, -cause.alone, cause.attribute)))
 
 
 def conditions(microdata: Microdata, requirement: Requirement) -> tuple[Condition, ...]:
@@ -178,6 +278,10 @@ def conditions(microdata: Microdata, requirement: Requirement) -> tuple[Conditio
         names = tuple(column.name for column in columns)
         found.append(Condition(p, names, max_p(counts), max_groups(counts, microdata.records, p)))
     return tuple(found)
+
+
+def _limited(microdata: Microdata) -> list[QuasiIdentifier]:
+    return [column for column in microdata.columns if _is_limited(column)]
 
 
 def _is_limited(column: QuasiIdentifier) -> bool:

@@ -258,14 +258,18 @@ def _encode_free(
     numbers = [label for label in present if label not in not_numbers]
     intervals = Intervals.over(numbers, attribute.snap, name)
     has_missing = any(label is None for label in labels)
-    limit = attribute.limit or Limit(cuts=())
     weight = 1 if attribute.weight is None else attribute.weight
-    column = FreeColumn(name, intervals, tuple(limit.cuts or ()), limit.width, has_missing, weight)
+    column = FreeColumn(name, intervals, *_cuts_and_width(attribute), has_missing, weight)
     lookup = np.zeros(len(labels), np.int64)
     is_number = np.array([label is not None and label not in not_numbers for label in labels], bool)
     lookup[is_number] = intervals.codes(numbers)
     lookup[np.array([label is None for label in labels], bool)] = column.missing_code
     return Encoded(column, _small(lookup[indices], column.domain_size), unknown)
+
+
+def _cuts_and_width(attribute: Attribute) -> tuple[tuple[Number, ...], Number | None]:
+    limit = attribute.limit or Limit(cuts=())
+    return tuple(limit.cuts or ()), limit.width
 
 
 def build_hierarchy(attribute: Attribute, present: list[str]) -> builders.Built:
@@ -399,3 +403,11 @@ def without_limit(column: QuasiIdentifier) -> QuasiIdentifier:
     if isinstance(column, TreeColumn):
         return replace(column, marked=())
     return replace(column, cuts=(), width=None)
+
+
+def with_limit(column: QuasiIdentifier, attribute: Attribute) -> QuasiIdentifier:
+    """Return a column with the limits that a plan sets."""
+    if isinstance(column, TreeColumn):
+        return replace(column, marked=_marked(column.name, attribute, column.hierarchy))
+    cuts, width = _cuts_and_width(attribute)
+    return replace(column, cuts=cuts, width=width)

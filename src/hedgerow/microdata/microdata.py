@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode, in_records
+from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode, in_records, with_limit
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -94,6 +94,10 @@ class Microdata:
     def with_columns(self, columns: tuple[QuasiIdentifier, ...]) -> Microdata:
         """Return the same records under columns of the same domains with other limits."""
         return replace(self, columns=columns)
+
+    def under(self, plan: Plan) -> Microdata:
+        """Return the same records under the limits of a plan that differs in nothing else that was encoded."""
+        return self.with_columns(tuple(with_limit(column, plan.attributes[column.name]) for column in self.columns))
 
     def of_units(self, units: IntArray) -> Microdata:
         """Return some of the records, given as ascending units, under the same columns."""

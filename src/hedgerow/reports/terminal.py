@@ -155,6 +155,7 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
         lines.add_row("the plan allows", Text(f"{found['allowed']:,} records: ") + enough)
     if found["withheld_unknown"]:
         lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
+    lines.add_row("loss at most", f"{found['most_loss']:.4f} of 1 (NTIL), whatever is chosen within the limits")
     for condition in found["conditions"]:
         lines.add_row(
             f"p = {condition['p']}",
