@@ -8,24 +8,28 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.options import DataArgument
 from hedgerow.errors import DataError, PlanError, Problem
+from hedgerow.server import shown
 
 plan_app = typer.Typer(name="plan", help="Draft and check plans.", no_args_is_help=True)
 
 
 @plan_app.command()
 def draft(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Arrow file.")],
+    data: DataArgument,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: standard output.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
-    from hedgerow.drafting import draft_plan
+    from hedgerow.cli.progress import ProgressBar
+    from hedgerow.examining import examine
     from hedgerow.plan import Plan
 
-    text = draft_plan(data)
+    with ProgressBar() as progress:
+        text = examine(data, progress=progress, rows=0).to_yaml()
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:
@@ -41,7 +45,7 @@ def draft(
     elif output is None:
         print(text, end="")
     else:
-        print(f"drafted {output}: review every line of it, then run: hedgerow explain {data} {output}")
+        print(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
 
 
 @plan_app.command()

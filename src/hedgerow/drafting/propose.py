@@ -32,10 +32,15 @@ class Proposal:
     unknown: str = ""
 
 
+_PARTIAL = "Check: it has too many values to look at each. Rare ones were not looked at, and may be of another kind."
+
+
 def propose(column: Column) -> Proposal:
     """Propose what the first kind that fits proposes, and ask where the column's name raises a question."""
     kinds = (_unusable, _postcode, _dates, _code, _name, _numbers, _long_text, _text)
     proposal = next(found for kind in kinds if (found := kind(column)) is not None)
+    if column.partial and proposal.role == "quasi-identifier":
+        proposal = replace(proposal, notes=(*proposal.notes, _PARTIAL))
     if proposal.role == "identifier" or not column.words & _DELICATE:
         return proposal
     question = (
@@ -49,7 +54,12 @@ def propose(column: Column) -> Proposal:
 def _unusable(column: Column) -> Proposal | None:
     if column.counts:
         return None
-    why, seen = ("it is empty", "no value at all") if column.readable else ("it cannot be coarsened", "no plain values")
+    if not column.allowed:
+        why, seen = "the role may not read it", "not looked at"
+    elif column.readable:
+        why, seen = "it is empty", "no value at all"
+    else:
+        why, seen = "it cannot be coarsened", "no plain values"
     return Proposal("identifier", seen, (f"Proposed: left out, because {why}.",))
 
 
@@ -82,7 +92,7 @@ def _prefixes(column: Column, what: str) -> Proposal:
 
 
 def _dates(column: Column) -> Proposal | None:
-    fitting = [form for form in _DATE_FORMS if _all_days(column.counts, form)]
+    fitting = date_forms(column)
     if not fitting:
         return None
     form = fitting[0]
@@ -95,6 +105,11 @@ def _dates(column: Column) -> Proposal | None:
     written = "" if form is None else f', form: "{form}"'
     rule = f"{{dates: [{', '.join(levels)}]{written}}}"
     return Proposal("quasi-identifier", _seen(column, "dates"), tuple(notes), rule)
+
+
+def date_forms(column: Column) -> list[str | None]:
+    """Return the forms in which all values are days; None is the usual one, year first."""
+    return [form for form in _DATE_FORMS if _all_days(column.counts, form)]
 
 
 def _all_days(labels: Iterable[str], form: str | None) -> bool:
@@ -120,6 +135,16 @@ def _name(column: Column) -> Proposal | None:
                  "Check: does it measure something? Then make it a quasi-identifier with bands."]  # fmt: skip
         return Proposal("identifier", seen, tuple(notes))
     return None
+
+
+def names_records(column: Column) -> bool:
+    """Tell whether the draft takes a column for what names a person or a record."""
+    return _name(column) is not None
+
+
+def is_code(column: Column) -> bool:
+    """Tell whether the draft takes a column for codes, of which only the first characters mean something."""
+    return _postcode(column) is not None or _code(column) is not None
 
 
 def _names_people(column: Column) -> bool:
@@ -151,7 +176,7 @@ def _band(width: Number) -> str:
 
 
 def _long_text(column: Column) -> Proposal | None:
-    length = sum(len(label) * count for label, count in column.counts.items()) / column.filled
+    length = sum(len(label) * count for label, count in column.weights.items()) / sum(column.weights.values())
     if length <= 40 or column.variety <= 0.5:
         return None
     note = "Proposed: left out, because long text that differs from record to record may tell who is meant."

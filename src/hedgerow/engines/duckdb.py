@@ -52,6 +52,7 @@ class DuckDBSession:
     text_type = "VARCHAR"
     binary = ""
     as_text = frozenset({"text", "other"})
+    scattered = "HASH({})"
 
     def __init__(self, data: Any, plan: Plan, library: str, tell: Callable[[int], None] | None = None) -> None:
         import duckdb

@@ -68,6 +68,10 @@ TYPES = {
     "date32[day]": "DATE",
     "string": "TEXT",
 }
+COMPOUND = frozenset("ACGRT")
+"""Categories of types whose values are not plain: lists, records, figures, ranges, lengths of time."""
+UNPLAIN = frozenset({"bytea", "json", "jsonb", "xml", "tsvector", "tsquery"})
+"""Other types of the kind."""
 BATCH = 1 << 16
 SETTINGS = {
     "enable_nestloop": "off",  # else every row is compared with every other where the server has no statistics
@@ -119,6 +123,7 @@ class PostgresSession:
     text_type = "TEXT"
     binary = ' COLLATE "C"'
     as_text = frozenset({"text", "decimal", "other"})
+    scattered = "HASHTEXTEXTENDED({}, 0)"
     format: DataFormat | None = None
     origin: Any = None
 
@@ -203,6 +208,22 @@ class PostgresSession:
         if not found:
             raise self._problem("42P01")
         return tuple(_column(row["name"], row["type"], row["modifier"]) for row in found)
+
+    def withheld(self) -> dict[str, str]:
+        """Return the columns that are better not looked at, and why: they hold no plain values, or may not be read."""
+        found = self.ask(
+            "SELECT CAST(a.attname AS TEXT) AS name, CAST(t.typname AS TEXT) AS type,"
+            " CAST(t.typcategory AS TEXT) AS category,"
+            " pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') AS allowed"
+            " FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid"
+            f" WHERE a.attrelid = pg_catalog.to_regclass({self.literal(self.at.sql)}) AND a.attnum > 0"
+            " AND NOT a.attisdropped"
+        ).to_pylist()
+        return {
+            row["name"]: "right" if not row["allowed"] else "kind"
+            for row in found
+            if not row["allowed"] or row["category"] in COMPOUND or row["type"] in UNPLAIN
+        }
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Run a query and give its rows in batches as the server sends them."""

@@ -178,10 +178,7 @@ class SqlEngine:
         columns = {}
         for alias, name in names.items():
             column = raw.column(alias)
-            given = source.kinds[name].type
-            if given is not None and alias != "p":
-                column = _given(column, given, name)
-            columns[name] = column if alias == "p" else clean(column, plan.data.missing)
+            columns[name] = column if alias == "p" else cleaned(column, source.kinds[name], plan.data.missing)
         stay = tuple(name for name in source.kinds if name not in plan.released_columns)
         return CollapsedTable(
             columns,
@@ -281,6 +278,30 @@ class Source:
         inner = {alias: self._counted_by(alias, name) for alias, name in self.names(also).items()}
         names = ", ".join(inner)
         return f"SELECT {names}, CAST(COUNT(*) AS BIGINT) AS n FROM ({self._select(inner)}) AS t GROUP BY {names}"
+
+    def sample(self, most: int, scattered: str) -> str:
+        """Values of the first quasi-identifier with their counts (``n``): all, or not more than ``most`` of them.
+
+        One half are the values that most records have; the others (``s``) are drawn from the rest. Every row says how
+        many values there are in all (``v``), how many records have one (``f``), and how many records there are (``r``).
+        ``scattered`` gives a text a number by which it is drawn. Among values of as many records the half takes those
+        of the least numbers, so the others have the greatest: where the half ends no value is less likely to be drawn.
+        """
+        number = scattered.format(f"CAST(c.c0 AS {self.session.text_type}){self.session.binary}")
+        filled = "CASE WHEN t.c0 IS NULL THEN 0 ELSE t.n END"
+        return (
+            f"SELECT t.c0, t.n, t.place > {most // 2:d} AS s, t.v, t.f, t.r FROM ("
+            "SELECT t.c0, t.n, t.h, ROW_NUMBER() OVER (ORDER BY t.n DESC, t.h, t.c0) AS place,"
+            f" COUNT(t.c0) OVER () AS v, CAST(SUM({filled}) OVER () AS BIGINT) AS f,"
+            " CAST(SUM(t.n) OVER () AS BIGINT) AS r"
+            f" FROM (SELECT c.c0, c.n, {number} AS h FROM ({self.collapse()}) AS c) AS t) AS t"
+            f" ORDER BY t.place > {most // 2:d}, t.h DESC, t.c0 LIMIT {most:d}"
+        )
+
+    def first(self, count: int) -> str:
+        """Some rows, in the order in which the database gives them."""
+        columns = {f"c{i}": self._value(name) for i, name in enumerate(self.plan.quasi_identifiers)}
+        return f"{self._select(columns)} LIMIT {count:d}"
 
     def released(self, names: Mapping[str, str], uploaded: Uploaded, missing: frozenset[str]) -> str:
         """The released rows, in order: of every class, the records that a part names, as its group is published.
@@ -420,6 +441,11 @@ def _counted_parts(parts: pa.Table) -> pa.Table:
 
     counts = pc.add(pc.subtract(parts.column("last"), parts.column("first")), 1)
     return pa.table({"class": parts.column("class"), "g": parts.column("g"), "n": counts})
+
+
+def cleaned(column: pa.ChunkedArray, there: Column, missing: tuple[str, ...]) -> pa.ChunkedArray:
+    """Bring a column that a query gave to the form that reading it from a file gives."""
+    return clean(column if there.type is None else _given(column, there.type, there.name), missing)
 
 
 def _given(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:

@@ -112,9 +112,9 @@ def read_batches(source: Any, plan: Plan) -> Batches:
         schema = pa.schema([(name, pa.string()) for name in wanted])
         return Batches(names, schema, _csv_batches(path, form, names, wanted), form)
     file = _open_columnar(path, kind)
-    names = tuple(file.schema.names)
+    whole = _arrow_schema(file, kind)
+    names = tuple(whole.names)
     check_columns(names, plan, str(path))
-    whole = file.schema_arrow if kind == "parquet" else file.schema
     schema = pa.schema([whole.field(name) for name in wanted])
     check_types(schema, str(path))
     return Batches(names, schema, _columnar_batches(path, file, kind, wanted), form)
@@ -125,11 +125,22 @@ def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
     check_file(source)
     if not isinstance(source, str | Path):
         return tuple(_stream_table(source).column_names)
-    path = Path(source)
+    return tuple(file_schema(Path(source), form).names)
+
+
+def file_schema(path: Path, form: DataFormat) -> pa.Schema:
+    """Return the columns of a file with their types, without reading its rows; those of a CSV file are text."""
+    import pyarrow as pa
+
     kind = file_kind(path, form)
     if kind == "csv":
-        return tuple(_header(path, _resolved(path, form)))
-    return tuple(_open_columnar(path, kind).schema.names)
+        return pa.schema([(name, pa.string()) for name in _header(path, _resolved(path, form))])
+    return _arrow_schema(_open_columnar(path, kind), kind)
+
+
+def _arrow_schema(file: Any, kind: str) -> pa.Schema:
+    """Return the columns of an open file; Parquet's own names are those of the parts of nested columns."""
+    return file.schema_arrow if kind == "parquet" else file.schema
 
 
 def check_file(source: Any) -> None:
@@ -161,7 +172,7 @@ def _read_file(
         check_columns(names, plan, str(path), form.delimiter)
         return _read_csv(path, form, names, wanted), names, form
     table = _open_columnar(path, kind)
-    names = tuple(table.schema.names)
+    names = tuple(_arrow_schema(table, kind).names)
     check_columns(names, plan, str(path))
     try:
         if kind == "parquet":
