@@ -20,7 +20,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 # Debian packages the tests need, as command:package. A package is installed when its command is missing.
 # (Debian keeps the programs of PostgreSQL's server off the path, in a folder of their own.)
-SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql) java:openjdk-17-jre-headless chromium:chromium
+SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql) java:openjdk-17-jre-headless chromium:chromium openssl:openssl
 
 # Errors only: what is being installed is said below.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt

@@ -23,6 +23,20 @@ DATA = Path(os.environ.get("HEDGEROW_DATA") or ROOT.parent / "shared" / "data")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process run all tests on Spark: a session takes long to start, and two would share two cores.
+
+    The tests of the studio share one studio and one browser in the same way.
+    """
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if "spark" in fixtures or "spark" in item.nodeid.partition("[")[2]:
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        elif "studio" in fixtures or "chromium" in fixtures:
+            item.add_marker(pytest.mark.xdist_group("studio"))
+
+
 @pytest.fixture(scope="session")
 def adult_rows() -> list[list[str]]:
     """The 45,222 complete records of Adult, cells stripped."""

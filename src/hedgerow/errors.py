@@ -88,6 +88,9 @@ CODES: dict[str, str] = {
     "broken-promise": "a release does not keep what its plan promises",
     # usage
     "usage": "a command or function was called with arguments it does not take",
+    # the studio
+    "users": "the users file of a studio, a name or a password is not as it must be",
+    "internal": "something went wrong that was not foreseen",
 }
 
 

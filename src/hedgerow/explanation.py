@@ -114,6 +114,20 @@ class Outlook:
     withheld_by_profile: IntArray
     conditions: tuple[Condition, ...] = ()
 
+    def obstacles(self) -> tuple[str, ...]:
+        """Say what no release can meet, whatever else is chosen."""
+        found = []
+        if self.allowed is not None and self.withheld > self.allowed:
+            text = f"{self.withheld:,} records must be withheld, but at most {self.allowed:,} may be."
+            found.append(f"{text} Lift a limit, lower k, or allow more.")
+        if self.records and self.withheld == self.records:
+            found.append("Every record would have to be withheld: nothing could be released.")
+        for condition in self.conditions:
+            if condition.p > condition.max_p:
+                text = f"p = {condition.p} cannot be met: {', '.join(condition.columns)} together allow at most"
+                found.append(f"{text} {condition.max_p:,} different values in every group.")
+        return tuple(found)
+
 
 @dataclass(frozen=True)
 class Explanation:

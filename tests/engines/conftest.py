@@ -16,15 +16,6 @@ from hedgerow.cli.run import run
 from hedgerow.plan import Plan
 from tests.engines.servers import execute, load
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests on Spark: a session takes long to start, and two would share two cores."""
-    for item in items:
-        if "spark" in item.nodeid.partition("[")[2]:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 ENGINES = ["duckdb", "postgres", "spark"]
 
 

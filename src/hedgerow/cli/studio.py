@@ -1,0 +1,130 @@
+"""``hedgerow studio``: the same work on screens."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hedgerow.errors import HedgerowError, Problem
+
+if TYPE_CHECKING:
+    from hedgerow.studio.serving import Studio
+
+SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def studio(
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Table to begin with.", show_default=False)
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Argument(metavar="[PLAN]", help="Plan to begin with.", show_default=False)
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The first free one from here on; 0: any.")] = 8642,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at. Others than this machine need --auth and TLS.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Files to offer. Default: this folder, without --auth.")
+    ] = None,
+    upload_limit: Annotated[str, typer.Option(metavar="BYTES", help="Greatest upload, such as 500M or 2G.")] = "2G",
+    auth: Annotated[Path | None, typer.Option(metavar="FILE", help="Users file: people sign in.")] = None,
+    add_user: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Add somebody to the users file of --auth, ask for a password, and end."),
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS certificate (PEM).")] = None,
+    private_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key (PEM).")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST[:PORT]", help="Further name under which browsers reach it; may be repeated."),
+    ] = None,
+    databases: Annotated[
+        bool | None, typer.Option(help="Whether databases may be opened. Default: yes, but not with --auth.")
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Audit log to append to: who did what and when.")
+    ] = None,
+) -> None:
+    """Open the studio: a local web page to set limits on a tree, make releases and look at them."""
+    if add_user is not None:
+        _add_user(auth, add_user)
+        return
+    try:
+        from hedgerow.studio.serving import Studio, open_browser
+    except ImportError:
+        message = "The studio needs parts that are not installed."
+        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[studio]'")) from None
+    from hedgerow.studio.settings import Settings
+
+    settings = Settings(
+        host=host,
+        port=port,
+        names=tuple(name or ()),
+        users=auth,
+        certificate=certificate,
+        private_key=private_key,
+        folder=folder or (None if auth is not None else Path.cwd()),
+        databases=auth is None if databases is None else databases,
+        upload_bytes=_bytes(upload_limit),
+        log=log,
+        data=None if data is None else _checked(data),
+        plan=plan,
+    )
+    opened = Studio(settings, _tell)
+
+    def ready() -> None:
+        if settings.team:
+            _tell(f"The studio is at {opened.url} (Ctrl-C ends it).")
+            return
+        link = opened.link()
+        shown = browser and open_browser(link)
+        _tell(
+            f"The studio is open in your browser. If it is not: {link}"
+            if shown
+            else f"Open this link; it works once: {link}"
+        )
+        _tell("Enter: another link. Ctrl-C: end, and remove everything that was uploaded.")
+        if sys.stdin.isatty():
+            threading.Thread(target=_more_links, args=(opened,), daemon=True).start()
+
+    opened.serve(ready)
+
+
+def _more_links(opened: Studio) -> None:
+    for _ in sys.stdin:
+        _tell(opened.link())
+
+
+def _tell(text: str) -> None:
+    print(text, flush=True)
+
+
+def _checked(data: str) -> str:
+    from hedgerow.server import check_path, is_server
+
+    check_path(data)
+    return data if is_server(data) else str(Path(data).absolute())
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+)([KMG]?)B?", text.strip().upper())
+    if found is None or not int(found[1]):
+        raise typer.BadParameter("must be a number of bytes, such as 500M or 2G", param_hint="--upload-limit")
+    return int(found[1]) * SIZES[found[2]]
+
+
+def _add_user(auth: Path | None, name: str) -> None:
+    from hedgerow.studio.users import add_user
+
+    if auth is None:
+        raise typer.BadParameter("needs --auth FILE, the users file to add to", param_hint="--add-user")
+    password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    add_user(auth, name, password)
+    _tell(f"{name} can sign in now.")

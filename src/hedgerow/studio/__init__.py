@@ -1,0 +1,1 @@
+"""The studio: a local web page over the same verbs as the command line. Everything done in it is a plan file."""

@@ -1,0 +1,1 @@
+"""Parts of screens that the toolkit does not have."""

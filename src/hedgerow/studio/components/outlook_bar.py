@@ -1,0 +1,82 @@
+"""A bar that says what the plan comes to before any run: cells, withheld records, greatest loss."""
+
+from __future__ import annotations
+
+from nicegui import run, ui
+
+from hedgerow.errors import HedgerowError
+from hedgerow.explanation import Outlook
+from hedgerow.studio import theme
+from hedgerow.studio.workbench import Workbench
+
+
+class OutlookBar:
+    """Shows the outlook of a workbench, and how it changed since the last time."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._before: Outlook | None = None
+        self._asked = 0
+        with ui.column().classes("feedback gap-2"):
+            self._obstacles = ui.column().classes("w-full gap-1").props("aria-live=polite")
+            self._tiles = ui.element("div").classes("tiles").props("aria-live=polite data-testid=outlook")
+        with self._tiles:
+            theme.tile("what the limits come to", "…")
+
+    async def refresh(self) -> Outlook | None:
+        """Work the outlook out anew and show it; of several at a time only the last is shown."""
+        self._asked += 1
+        mine = self._asked
+        try:
+            found = await run.io_bound(self._bench.outlook)
+        except HedgerowError as error:
+            if mine == self._asked:
+                self._tiles.clear()
+                self._obstacles.clear()
+                with self._obstacles:
+                    theme.problem_list(error.problems)
+            return None
+        if found is not None and mine == self._asked:
+            self._show(found)
+        return found
+
+    def _show(self, found: Outlook) -> None:
+        before, self._before = self._before, found
+        self._obstacles.clear()
+        with self._obstacles:
+            for text in found.obstacles():
+                theme.note(text, "bad", testid="obstacle")
+        share = found.withheld / found.records if found.records else 0
+        allowed = "no cap is set" if found.allowed is None else f"{found.allowed:,} allowed"
+        self._tiles.clear()
+        with self._tiles:
+            theme.tile(
+                "cells", f"{found.cells:,}", "cells", _change(None if before is None else before.cells, found.cells)
+            )
+            theme.tile(
+                "must be withheld",
+                f"{found.withheld:,}",
+                "withheld",
+                f"{share:.2%}, {allowed}{_change(None if before is None else before.withheld, found.withheld, ' · ')}",
+            )
+            theme.tile(
+                "loss at most",
+                f"{found.most_loss:.4f}",
+                "loss-bound",
+                _change(None if before is None else before.most_loss, found.most_loss),
+            )
+            for condition in found.conditions:
+                theme.tile(
+                    f"p = {condition.p}",
+                    f"≤ {condition.max_groups:,} groups",
+                    "",
+                    f"p may be up to {condition.max_p:,}",
+                )
+
+
+def _change(before: int | float | None, now: int | float, first: str = "") -> str:
+    if before is None or before == now:
+        return ""
+    step = now - before
+    sign = "▲" if step > 0 else "▼"
+    return f"{first}{sign} {abs(step):,.4f}" if isinstance(now, float) else f"{first}{sign} {abs(step):,}"

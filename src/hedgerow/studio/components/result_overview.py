@@ -1,0 +1,144 @@
+"""The top of the result: whether the promises are kept, the main numbers, records before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from hedgerow.reports import html_risks
+from hedgerow.reports.html_parts import Facts
+from hedgerow.reports.material import Material, demands_of
+from hedgerow.studio import theme
+from hedgerow.studio.components.marked_table import marked_table, said
+from hedgerow.studio.runs import Run
+from hedgerow.verification import Verification
+from hedgerow.verification.result import Promise
+
+
+def material_of(run: Run) -> Material:
+    """Gather what reports are made of, from a run."""
+    promises = tuple(Promise(**promise) for promise in run.verification["promises"])
+    return Material(Facts(run.facts), run.plan, Verification(promises))
+
+
+def show_verdict(run: Run) -> None:
+    """Say first of all whether the promises are kept."""
+    kept = run.verification["kept"]
+    with ui.column().classes("verdict" if kept else "verdict broken").props("role=status data-testid=verdict"):
+        if not kept:
+            broken = [promise["name"] for promise in run.verification["promises"] if not promise["kept"]]
+            ui.label("BROKEN").classes("big")
+            ui.label(f"The check found promises that are not kept: {', '.join(broken)}. Do not share this release.")
+            return
+        ui.label("Every promise is kept").classes("big")
+        ui.label(f"This release meets {', '.join(demands_of(run.plan))} under these assumptions.")
+        if not run.plan.keeps_limits:
+            ui.label("The limits of the plan were ignored, as it asks.")
+        with (
+            ui.expansion("The assumptions, and what this does not protect against")
+            .classes("w-full")
+            .props("dense data-testid=assumptions")
+        ):
+            _show_assumptions(run)
+
+
+def _show_assumptions(run: Run) -> None:
+    plan = run.plan
+    unknown = plan.columns("sensitive", "other")
+    assumed = [f"Others know at most these columns of a person: {', '.join(plan.quasi_identifiers)}."]
+    if unknown:
+        assumed.append(f"They do not know the person's {', '.join(unknown)}.")
+    assumed.append(
+        f"Records with the same {plan.person} are the same person, and no others are."
+        if plan.person
+        else "Every record is a person of its own."
+    )
+    assumed.append("They hold no other release about the same people.")
+    for text in assumed:
+        ui.label(f"• {text}")
+    ui.html(html_risks.not_protected(material_of(run)), sanitize=False).classes("report-part")
+
+
+def show_tiles(run: Run) -> None:
+    """Show the main numbers."""
+    facts, plan = run.facts, run.plan
+    records = max(facts["records"], 1)
+    persons = facts.get("smallest_group_persons")
+    most = facts.get("most_loss")
+    with ui.element("div").classes("tiles"):
+        theme.tile("released", f"{facts['released']:,}", "released", f"of {facts['records']:,} records")
+        least = "the fewest possible" if facts["withheld"] and facts["withheld_is_least"] and plan.keeps_limits else ""
+        share = f"{facts['withheld'] / records:.2%}"
+        theme.tile("withheld", f"{facts['withheld']:,}", "withheld", f"{share}, {least}" if least else share)
+        theme.tile("groups", f"{facts['groups']:,}", "groups")
+        who = "records" if persons is None else "persons"
+        theme.tile(
+            "smallest group",
+            f"{facts['smallest_group'] if persons is None else persons:,}",
+            "smallest-group",
+            f"{who}; asked: {plan.privacy.k}",
+        )
+        bound = "of 1 (NTIL)" if most is None else f"NTIL; {most:.4f} at most" if plan.keeps_limits else "NTIL"
+        theme.tile("loss", f"{facts['ntil']:.4f}", "loss", bound)
+        theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", "of 1; up is better")
+        theme.tile("limits broken", f"{facts['limits_broken']:,}", "limits-broken", "cells beyond their limit")
+
+
+def show_before_after(run: Run) -> None:
+    """Show some records as they were, and what they became."""
+    found = run.before_after
+    if not found or not found["rows"]:
+        return
+    columns: list[str] = found["columns"]
+    with theme.card():
+        theme.heading("Before and after")
+        if found["linked"]:
+            ui.label(
+                "What was coarsened is green, the original value in small letters above it; a line parts the groups. "
+                "For your eyes only: this is not part of the release."
+            ).classes("muted small")
+        else:
+            ui.label(
+                "The first released rows. Here the records lie in a database, or are very many, and have no numbers: "
+                "so their originals are not shown beside them."
+            ).classes("muted small")
+        left_out = run.facts.get("columns_not_released", [])
+        if left_out:
+            ui.label(f"Left out altogether: {', '.join(left_out)}.").classes("small")
+        rows = list(_pairs(found["rows"], columns))
+        marked_table(["", *columns], rows, label="records before and after", kind="pairs", testid="before-after")
+
+
+def _pairs(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[str]]:
+    """Write every record as cells: what was in small letters, what is released below it, if it differs."""
+    shown: set[object] = set()
+    for row in rows:
+        before, after, group = row["before"], row["after"], row["group"]
+        begins = "" if group in shown else " begins"
+        shown.add(group)
+        if after is None:
+            yield [
+                f'<span class="chip warn{begins}">withheld</span>',
+                *(f'<span class="was">{_cell(was)}</span>' for was in before),
+            ]
+            continue
+        mark = f'<span class="chip{begins}">group {"ABCDEFGH"[group]}</span>' if begins and group is not None else ""
+        yield [
+            mark,
+            *(
+                _both(None if before is None else before[place], after[place], before is None)
+                for place in range(len(columns))
+            ),
+        ]
+
+
+def _both(was: str | None, now: str | None, unknown: bool) -> str:
+    if unknown or was == now:
+        return f'<span class="is">{_cell(now)}</span>'
+    return f'<span class="was">{_cell(was)}</span><span class="is coarser">{_cell(now)}</span>'
+
+
+def _cell(value: str | None) -> str:
+    return '<span class="muted">missing</span>' if value is None else said(value)

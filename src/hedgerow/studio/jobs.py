@@ -1,0 +1,114 @@
+"""Jobs: tasks that run in processes of their own, with progress, and can be cancelled."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from hedgerow.errors import Problem
+
+State = Literal["running", "done", "cancelled", "failed"]
+GRACE_SECONDS = 5.0
+"""How long a cancelled job may clean up before it is killed."""
+
+
+class Job:
+    """A task at work, see :mod:`hedgerow.studio.worker`.
+
+    Attributes
+    ----------
+    state
+        ``running``, then one of the others for good.
+    stage, done, total
+        How far it is; a total of 0 is not known.
+    result, problems
+        What came of it.
+    """
+
+    def __init__(self, task: Mapping[str, Any], ended: Callable[[Job], None] | None = None) -> None:
+        self.state: State = "running"
+        self.stage, self.done, self.total = "starting", 0, 0
+        self.result: dict[str, Any] = {}
+        self.problems: tuple[Problem, ...] = ()
+        self._began, self._seconds = time.monotonic(), 0.0
+        self._cancelled = False
+        self._ended = ended
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "hedgerow.studio.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # a library might print what it read
+            text=True,
+            encoding="utf-8",
+        )
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(task) + "\n")  # not an argument: an address may hold a password
+            self._process.stdin.flush()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Tell whether it is still at work."""
+        return self.state == "running"
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, or ran."""
+        return time.monotonic() - self._began if self.running else self._seconds
+
+    def cancel(self) -> None:
+        """End it; nothing that it began to write stays."""
+        if not self.running:
+            return
+        self._cancelled = True
+        self._process.terminate()
+        threading.Thread(target=self._kill_if_need_be, daemon=True).start()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for its end."""
+        self._thread.join(seconds)
+
+    def _kill_if_need_be(self) -> None:
+        try:
+            self._process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        finished = False
+        for line in self._process.stdout:
+            told = json.loads(line)
+            if "stage" in told:
+                self.stage, self.done, self.total = told["stage"], told["done"], told["total"]
+            elif "result" in told:
+                self.result, finished = told["result"], True
+            else:
+                self.problems = tuple(Problem(**problem) for problem in told["problems"])
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._seconds = time.monotonic() - self._began
+        self.state = self._outcome(finished)
+        if self._ended is not None:
+            self._ended(self)
+
+    def _outcome(self, finished: bool) -> State:
+        if finished:
+            return "done"
+        if self._cancelled:
+            self.problems = ()
+            return "cancelled"
+        if not self.problems:
+            message = "The run ended before it was done; perhaps there was not enough memory."
+            self.problems = (Problem("internal", message, hint="try fewer columns, or the command line"),)
+        return "failed"

@@ -1,0 +1,1 @@
+"""The screens of the studio, one module each."""

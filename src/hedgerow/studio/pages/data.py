@@ -1,0 +1,304 @@
+"""The first screen: a table is opened and looked at, and every column gets its role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from nicegui import run, ui
+
+from hedgerow.drafting.column import Column
+from hedgerow.drafting.distribution import distribution
+from hedgerow.drafting.propose import Proposal
+from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.plan import Plan
+from hedgerow.reports.svg import bar_chart, histogram
+from hedgerow.studio import theme
+from hedgerow.studio.components.drop_zone import DropZone
+from hedgerow.studio.files import StoredFile
+from hedgerow.studio.sessions import Session
+from hedgerow.synthetic import clinic, write_demo
+
+PATH = "/data"
+ROLES = {
+    "identifier": "identifier: left out",
+    "quasi-identifier": "quasi-identifier: coarsened",
+    "sensitive": "sensitive: kept, and kept diverse",
+    "other": "other: kept as it is",
+}
+ABOUT_ROLES = (
+    "An identifier names a person and is left out. A quasi-identifier could be known from elsewhere, such as age or "
+    "place: it is coarsened until k people look alike. A sensitive column is what nobody should learn of a person; "
+    "it is published as it is, and every group must be diverse in it. Other columns are published as they are."
+)
+TABLES = ".csv,.tsv,.txt,.parquet,.arrow,.feather"
+PREVIEW_ROWS = 12
+LARGEST_PLAN = 8 << 20
+
+
+async def show() -> None:
+    """Show the screen."""
+    with theme.frame("data") as session:
+        body = ui.column().classes("w-full gap-4")
+    if session.opening is not None:
+        place, plan = session.opening
+        session.opening = None
+        with body:
+            ui.spinner(size="lg")
+            ui.label("Reading the table …").props("role=status")
+        await ui.context.client.connected()
+        await theme.safely(lambda: _open(session, body, place, plan=plan))()
+    if session.bench.source is None:
+        _show_opening(session, body)
+    else:
+        _show_table(session, body)
+
+
+# -- opening -----------------------------------------------------------------------------------------------------------
+
+
+def _show_opening(session: Session, body: ui.column) -> None:
+    """Show the ways to a table."""
+
+    async def taken(stored: StoredFile) -> None:
+        await _open(session, body, str(stored.path), stored.name)
+        _show_table(session, body)
+
+    async def chosen(place: str, name: str | None = None) -> None:
+        await _open(session, body, session.settings.check_place(place), name)
+        _show_table(session, body)
+
+    async def made_up() -> None:
+        folder = session.folder / "made-up"
+        folder.mkdir(exist_ok=True)
+        made = await run.io_bound(lambda: write_demo(folder, clinic()))
+        if made is None:  # the studio is ending
+            return
+        data, plan = made
+        await _open(session, body, str(data), "made-up patients", plan)
+        _show_table(session, body)
+
+    body.clear()
+    with body:
+        theme.title(
+            "Open a table", "One line for each record about a person: CSV, Parquet or Arrow. It stays on this machine."
+        )
+        with ui.element("div").classes("studio-halves"):
+            with theme.card():
+                theme.heading("Upload a file")
+                DropZone("A table", taken, accept=TABLES, testid="upload")
+                limit = session.settings.upload_bytes
+                ui.label(f"Up to {limit / (1 << 20):,.0f} MB. Removed when the studio ends.").classes("muted small")
+            with theme.card():
+                theme.heading("Or just try it")
+                ui.label("2,000 made-up patients with a plan that has limits: no data needed.").classes("muted")
+                ui.button("Use made-up patients", icon="science", on_click=theme.safely(made_up)).props(
+                    "unelevated data-testid=made-up"
+                )
+            _show_folder(session, chosen)
+            if session.settings.databases:
+                with theme.card():
+                    theme.heading("Connect a database")
+                    ui.label("A table on a PostgreSQL server. Records stay there: only counts come out.").classes(
+                        "muted"
+                    )
+                    address = ui.input("Address", placeholder="postgresql://user@host/database?table=schema.patients")
+                    address.classes("w-full").props(
+                        'outlined dense data-testid=address autocomplete=off input-style="font-family: monospace"'
+                    )
+                    ui.button(
+                        "Connect", icon="storage", on_click=theme.safely(lambda: chosen(address.value.strip()))
+                    ).props("unelevated data-testid=connect")
+
+
+def _show_folder(session: Session, chosen: Any) -> None:
+    """Offer the files of the studio's folder, and, for one person, any path."""
+    files = session.settings.offered()
+    if session.settings.team and not files:
+        return
+    with theme.card():
+        theme.heading("Pick a file on this machine")
+        if files:
+            with ui.column().classes("w-full gap-1").style("max-height: 14rem; overflow: auto"):
+                for path in files:
+                    ui.button(
+                        path.name, icon="table_chart", on_click=theme.safely(lambda path=path: chosen(str(path)))
+                    ).props("flat dense align=left no-caps").classes("w-full")
+        if not session.settings.team:
+            typed = ui.input("Path", placeholder="/data/patients.csv").classes("w-full")
+            typed.props("outlined dense data-testid=path")
+            ui.button("Open", on_click=theme.safely(lambda: chosen(typed.value.strip()))).props(
+                "unelevated data-testid=open-path"
+            )
+
+
+async def _open(
+    session: Session, body: ui.column, place: str, name: str | None = None, plan: Path | None = None
+) -> None:
+    """Read a table; if that fails, the ways to a table stay."""
+    if not place:
+        raise DataError(Problem("no-file", "No file is named.", hint="write a path or an address"))
+    with body:
+        waiting = theme.note("Looking at every column …", testid="reading")
+    try:
+        await run.io_bound(lambda: session.bench.open(place, name, plan))
+    finally:
+        waiting.delete()
+    assert session.bench.source is not None
+    session.log.write(
+        "opened", session, records=session.bench.source.records, columns=len(session.bench.source.columns)
+    )
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def _show_table(session: Session, body: ui.column) -> None:
+    bench = session.bench
+    assert bench.source is not None
+    assert bench.plan is not None
+    source, plan = bench.source, bench.plan
+    body.clear()
+    with body:
+        with ui.row().classes("w-full items-center justify-between"):
+            theme.title(
+                source.name, "Look at every column and decide what it is. Then say how far values may be coarsened."
+            )
+            ui.button("Open another table", icon="folder_open", on_click=lambda: _show_opening(session, body)).props(
+                "flat data-testid=another"
+            )
+        with ui.element("div").classes("tiles"):
+            theme.tile("records", f"{source.records:,}", "records")
+            theme.tile("columns", f"{len(source.columns):,}", "columns")
+            theme.tile("quasi-identifiers", f"{len(plan.quasi_identifiers):,}", "quasi-identifiers")
+            theme.tile("sensitive", f"{len(plan.columns('sensitive')):,}", "sensitive-columns")
+        if not plan.columns("sensitive"):
+            theme.note(
+                "No column is sensitive yet. If the table holds what nobody should learn of a person, mark it below.",
+                "warn",
+            )
+        with (
+            ui.expansion("First records", icon="visibility").classes("w-full studio-card").props("data-testid=preview")
+        ):
+            theme.table(
+                [column.name for column in source.columns], source.seen.preview[:PREVIEW_ROWS], testid="preview-table"
+            )
+        with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
+            ui.label(ABOUT_ROLES)
+        with ui.element("div").classes("studio-grid"):
+            for column, proposal in zip(source.columns, source.seen.proposals, strict=True):
+                _show_column(session, body, column, proposal)
+        _show_keys(session, body)
+        _show_plan_file(session, body)
+        with ui.row().classes("w-full justify-end"):
+            ui.button("Next: limits", on_click=lambda: ui.navigate.to("/limits")).props(
+                "unelevated icon-right=arrow_forward data-testid=next"
+            )
+
+
+def _show_column(session: Session, body: ui.column, column: Column, proposal: Proposal) -> None:
+    """Show what a column holds, what is proposed for it and why; its role can be changed."""
+    plan = session.bench.plan
+    assert plan is not None
+    role = plan.attributes[column.name].role if column.name in plan.attributes else None
+
+    def changed(event: Any) -> None:
+        _set_role(session, column.name, event.value, proposal)
+        _show_table(session, body)
+
+    with theme.card().props(f'data-testid="column-{column.name}"'):
+        with ui.row().classes("w-full items-center justify-between no-wrap"):
+            theme.heading(column.name)
+            if column.nearly_unique:
+                ui.label("nearly unique").classes("chip warn")
+        ui.label(proposal.seen).classes("muted small")
+        _show_values(column)
+        choice = ui.select(ROLES, value=role, label="Role", on_change=theme.safely(changed)).classes("w-full")
+        choice.props(f'outlined dense data-testid="role-{column.name}"')
+        if role is None:
+            ui.label("The plan does not name it, so it is left out.").classes("small")
+        for remark in proposal.notes:
+            ui.label(remark).classes("small muted")
+
+
+def _set_role(session: Session, column: str, role: str, proposal: Proposal) -> None:
+    """Give a column a role; as a quasi-identifier it gets the hierarchy that was proposed for it."""
+    keys: dict[str, Any] = {"role": role}
+    if role == "quasi-identifier" and proposal.role == role:
+        if proposal.rule:
+            keys["hierarchy"] = yaml.safe_load(proposal.rule)
+        if proposal.unknown:
+            keys["unknown"] = proposal.unknown
+    refuse(session.bench.change_attribute(column, **keys))
+
+
+def refuse(problems: tuple[Problem, ...]) -> None:
+    """Raise what is wrong with a change of the plan, if anything is."""
+    if problems:
+        raise HedgerowError(problems)
+
+
+def _show_values(column: Column) -> None:
+    """Draw the distribution of a column."""
+    if not column.counts:
+        ui.label("Nothing to draw." if column.readable else "Its values cannot be read.").classes("muted small")
+        return
+    found = distribution(column, most=6)
+    if found.kind == "names":
+        ui.label("Its values would fill the screen with single people, so they are not drawn.").classes("muted small")
+    elif found.kind == "numbers":
+        theme.chart(histogram(found.bars, title=f"records by {column.name}", x=column.name, y="records"))
+    else:
+        theme.chart(
+            bar_chart([(label, float(count)) for label, count in found.bars], title=f"records by {column.name}")
+        )
+
+
+def _show_keys(session: Session, body: ui.column) -> None:
+    """Let the owner name the columns that tell records and persons apart."""
+    plan = session.bench.plan
+    assert plan is not None
+    assert session.bench.source is not None
+    names = {"": "none", **{column.name: column.name for column in session.bench.source.columns}}
+
+    def changed(key: str, value: str) -> None:
+        keys: dict[str, Any] = {key: value or None}
+        attributes = plan.to_dict()["attributes"]
+        if value and value not in attributes:
+            keys["attributes"] = {**attributes, value: {"role": "identifier"}}
+        refuse(session.bench.change(**keys))
+        _show_table(session, body)
+
+    with theme.card():
+        theme.heading("Records and persons")
+        with ui.element("div").classes("studio-halves"):
+            for key, text in (
+                ("key", "Names a record (needed to keep a release current)"),
+                ("person", "Names a person: k then counts persons"),
+            ):
+                select = ui.select(names, value=getattr(plan, key) or "", label=text).classes("w-full")
+                select.on_value_change(theme.safely(lambda event, key=key: changed(key, event.value)))
+                select.props(f"outlined dense data-testid={key}")
+
+
+def _show_plan_file(session: Session, body: ui.column) -> None:
+    """Let a plan that is there already be used."""
+
+    async def taken(stored: StoredFile) -> None:
+        if stored.path.stat().st_size > LARGEST_PLAN:
+            raise DataError(Problem("format", "This file is too large to be a plan.", hint="upload a plan file"))
+        try:
+            text = stored.path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise DataError(Problem("yaml", "The plan is not UTF-8 text.", hint="save it as UTF-8")) from None
+        finally:
+            session.files.remove(stored.id)
+        session.bench.take_plan(Plan.loads(text, file=stored.name, base=session.folder / "nothing"))
+        _show_table(session, body)
+
+    with ui.expansion("Use a plan file", icon="upload_file").classes("w-full studio-card"):
+        ui.label(
+            "Roles, hierarchies, limits and promises of a plan that you have. It must hold its hierarchies itself."
+        ).classes("muted small")
+        DropZone("A plan", taken, accept=".yaml,.yml", testid="upload-plan")

@@ -1,0 +1,323 @@
+"""The screen of what must hold: k, diversity of sensitive values, what may be withheld, rules and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.studio import theme
+from hedgerow.studio.components.outlook_bar import OutlookBar
+from hedgerow.studio.pages.data import refuse
+from hedgerow.studio.sessions import Session
+from hedgerow.studio.workbench import Workbench
+
+PATH = "/promise"
+DIVERSITY = {
+    "": "none",
+    "distinct": "distinct: so many different values",
+    "entropy": "entropy at least log of",
+    "recursive": "recursive (c, l)",
+}
+REPUBLISH = {
+    "free": "free: a new version may change anything",
+    "only-coarser": "only-coarser: groups may only be merged",
+    "gated": "gated: only what passes the audit",
+    "cohorts": "cohorts: nobody ever changes groups",
+}
+MISSING = {"own-value": "a value of its own", "matches-any": "may be any value"}
+
+
+async def show() -> None:
+    """Show the screen."""
+    with theme.frame("promise") as session:
+        theme.title(
+            "Promise",
+            "What must hold of every group in the release. What cannot be met is said here, before anything is run.",
+        )
+        if session.bench.plan is None:
+            theme.empty("There is no table yet.", "Open one", "/data")
+            return
+        form = ui.column().classes("w-full gap-4")
+        bar = OutlookBar(session.bench)
+        _Form(session, form, bar).build()
+    await ui.context.client.connected()
+    await bar.refresh()
+
+
+class _Form:
+    """The inputs; each is taken into the plan as it is changed, or says why not."""
+
+    def __init__(self, session: Session, place: ui.column, bar: OutlookBar) -> None:
+        self._bench: Workbench = session.bench
+        self._place, self._bar = place, bar
+
+    def build(self) -> None:
+        """Show all inputs as the plan has them."""
+        self._place.clear()
+        with self._place:
+            with ui.element("div").classes("studio-halves"):
+                self._groups()
+                self._withholding()
+            self._models()
+            self._rules()
+            self._weights()
+            with ui.row().classes("w-full justify-end"):
+                ui.button("Next: run", on_click=lambda: ui.navigate.to("/run")).props(
+                    "unelevated icon-right=arrow_forward data-testid=next"
+                )
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _groups(self) -> None:
+        plan = self._bench.plan
+        assert plan is not None
+        with theme.card():
+            theme.heading("Groups")
+            ui.label("Everyone in the release looks like at least k − 1 others in all quasi-identifiers.").classes(
+                "muted small"
+            )
+            self._number("k", plan.privacy.k, lambda value: self._privacy(k=_whole(value, 2, "k")))
+            if plan.person is not None:
+                ui.label(f"k counts persons, told apart by {plan.person}.").classes("small")
+            select = (
+                ui.select(MISSING, value=plan.missing, label="A missing cell counts as")
+                .classes("w-full")
+                .props("outlined dense data-testid=missing")
+            )
+            select.on_value_change(self._taking(lambda value: self._bench.change(missing=value)))
+
+    def _withholding(self) -> None:
+        plan = self._bench.plan
+        assert plan is not None
+        with theme.card():
+            theme.heading("Withholding")
+            ui.label("Records that fit no group within the limits are withheld, always as few as possible.").classes(
+                "muted small"
+            )
+            cap = "" if plan.withhold is None else plan.withhold.at_most
+            self._text("At most (a number, or a share such as 5%)", cap, "withhold",
+                       lambda value: self._bench.change(withhold={"at_most": value} if value else None))  # fmt: skip
+            select = ui.select(REPUBLISH, value=plan.republish, label="New versions of a maintained release").classes(
+                "w-full"
+            )
+            select.props("outlined dense data-testid=republish").on_value_change(
+                self._taking(lambda value: self._bench.change(republish=value))
+            )
+            self._number("seed", plan.seed, lambda value: self._bench.change(seed=_whole(value, 0, "seed")))
+
+    def _models(self) -> None:
+        plan = self._bench.plan
+        assert plan is not None
+        sensitive = plan.columns("sensitive")
+        with theme.card():
+            theme.heading("Diversity of sensitive values")
+            if not sensitive:
+                ui.label(
+                    "No column is sensitive. Mark one on the Data screen, and every group can be made diverse in it."
+                ).classes("muted")
+                ui.link("Data", "/data")
+                return
+            ui.label(
+                "k hides who somebody is. These keep a group from sharing one value, which would tell what they have."
+            ).classes("muted small")
+            for column in sensitive:
+                with ui.element("div").classes("w-full"):
+                    ui.label(column).classes("studio-heading")
+                    with ui.element("div").classes("studio-halves"):
+                        self._model_inputs(column, plan.privacy.demands(column))
+
+    def _model_inputs(self, column: str, asked: dict[str, Any]) -> None:
+        one = f"-{column}" if len(self._bench.plan.columns("sensitive")) > 1 else ""  # type: ignore[union-attr]
+        self._number(
+            "p: different values at least",
+            asked.get("p"),
+            lambda value: self._demand(column, "p", value and _whole(value, 1, "p")),
+            f"p{one}",
+        )
+        self._number(
+            "alpha: one value's share at most",
+            asked.get("alpha"),
+            lambda value: self._demand(column, "alpha", value),
+            f"alpha{one}",
+            0.05,
+        )
+        closeness = asked.get("t")
+        self._number(
+            "t: distance from the whole table at most",
+            closeness and closeness.at_most,
+            lambda value: self._demand(column, "t", value),
+            f"t{one}",
+            0.05,
+        )
+        diversity = asked.get("l")
+        given = {} if diversity is None else diversity.model_dump(exclude_none=True)
+        form, value = next(iter(given.items()), ("", None))
+        with ui.row().classes("w-full no-wrap gap-2"):
+            select = (
+                ui.select(DIVERSITY, value=form, label="l-diversity")
+                .classes("grow")
+                .props(f'outlined dense data-testid="l-form{one}"')
+            )
+            text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+            number = ui.input("l", value=text).classes("w-24").props(f'outlined dense data-testid="l{one}"')
+
+        def change(_: Any) -> tuple[Problem, ...]:
+            if not select.value or not number.value.strip():
+                return self._demand(column, "l", None) if not select.value else ()
+            parts = [part.strip() for part in number.value.split(",")]
+            return self._demand(column, "l", {select.value: parts if select.value == "recursive" else parts[0]})
+
+        select.on_value_change(self._taking(change))
+        number.on("blur", self._taking(lambda _: change(None))).on(
+            "keydown.enter", self._taking(lambda _: change(None))
+        )
+
+    def _rules(self) -> None:
+        plan = self._bench.plan
+        assert plan is not None
+        with theme.card():
+            theme.heading("Distinctions that matter")
+            ui.label(
+                "Two values that no published value should mix, such as 64 and 65. Reports say which were kept; "
+                "methods by research value go by them."
+            ).classes("muted small")
+            for at, rule in enumerate(plan.rules):
+                with ui.row().classes("w-full items-center"):
+                    ui.label(rule.title).classes("grow")
+                    ui.label(f"importance {rule.importance}").classes("muted")
+                    ui.button(icon="delete", on_click=self._taking(partial(self._drop_rule, at), anew=True)).props(
+                        f'flat round dense aria-label="remove rule {at + 1}"'
+                    )
+            with ui.row().classes("w-full items-end"):
+                column = (
+                    ui.select(list(plan.quasi_identifiers), value=plan.quasi_identifiers[0], label="Column")
+                    .props("outlined dense data-testid=rule-column")
+                    .classes("w-40")
+                )
+                first = ui.input("this value").props("outlined dense data-testid=rule-first").classes("w-32")
+                second = ui.input("and this").props("outlined dense data-testid=rule-second").classes("w-32")
+                weight = ui.number("importance", value=1, min=0).props("outlined dense").classes("w-28")
+                new = self._taking(
+                    lambda _: self._add_rule(column.value, first.value, second.value, weight.value), True
+                )
+                ui.button("Add", icon="add", on_click=new).props("outline data-testid=add-rule")
+
+    def _weights(self) -> None:
+        plan = self._bench.plan
+        assert plan is not None
+        by_association = plan.weights == "association"
+        with theme.card():
+            theme.heading("How much each column counts")
+            ui.label("A column of weight 2 is coarsened half as gladly as one of weight 1.").classes("muted small")
+            switch = ui.switch(
+                "By association: a column counts the less the more it can be told from the others", value=by_association
+            )
+            switch.props("data-testid=association")
+            switch.on_value_change(
+                self._taking(lambda value: self._bench.change(weights="association" if value else None), True)
+            )
+            if by_association:
+                return
+            with ui.element("div").classes("studio-grid"):
+                for column in plan.quasi_identifiers:
+                    weight = plan.settled().attributes[column].weight
+                    self._number(
+                        column,
+                        1 if weight is None else weight,
+                        partial(self._weigh, column),
+                        f"weight-{column}",
+                        0.5,
+                    )
+
+    # -- taking changes into the plan ----------------------------------------------------------------------------------
+
+    def _number(
+        self, label: str, value: Any, change: Callable[[Any], tuple[Problem, ...]], testid: str = "", step: float = 1
+    ) -> None:
+        # no least value is given to the field: it would put it in place of what was typed, without a word
+        shown = None if value is None else float(value) if step != 1 or float(value) % 1 else int(value)
+        field = ui.number(label, value=shown, step=step).classes("w-full")
+        field.props(f'outlined dense data-testid="{testid or label}"')
+        taken = self._taking(lambda _: change(None if field.value is None else _simplest(field.value)))
+        field.on("blur", taken).on("keydown.enter", taken)
+
+    def _text(self, label: str, value: str, testid: str, change: Callable[[str], tuple[Problem, ...]]) -> None:
+        field = ui.input(label, value=value).classes("w-full").props(f"outlined dense data-testid={testid}")
+        taken = self._taking(lambda _: change(field.value.strip()))
+        field.on("blur", taken).on("keydown.enter", taken)
+
+    def _taking(self, change: Callable[[Any], tuple[Problem, ...]], anew: bool = False) -> Callable[..., Any]:
+        """Make a handler: take the change, or say why not; then show what the plan comes to.
+
+        The form is built anew only where other inputs follow from this one: who goes on typing must not be disturbed.
+        """
+
+        async def handler(event: Any) -> None:
+            before = self._bench.version
+            try:
+                refuse(change(getattr(event, "value", None)))
+            except HedgerowError:
+                self.build()
+                raise
+            if self._bench.version != before:
+                if anew:
+                    self.build()
+                await self._bar.refresh()
+
+        return theme.safely(handler)
+
+    def _privacy(self, **keys: Any) -> tuple[Problem, ...]:
+        assert self._bench.plan is not None
+        asked = {**self._bench.plan.to_dict()["privacy"], **keys}
+        return self._bench.change(privacy={name: value for name, value in asked.items() if value is not None})
+
+    def _demand(self, column: str, model: str, value: Any) -> tuple[Problem, ...]:
+        """Ask something of one sensitive column, or no longer; what was asked of all is asked of each."""
+        plan = self._bench.plan
+        assert plan is not None
+        asked = plan.to_dict()["privacy"].get(model) or {}
+        every = asked.get("*")
+        by_column = {name: asked.get(name, every) for name in plan.columns("sensitive")} | {column: value}
+        kept = {name: demand for name, demand in by_column.items() if demand is not None}
+        same = len(kept) == len(by_column) and len({str(demand) for demand in kept.values()}) == 1
+        return self._privacy(**{model: ({"*": value} if same else kept) or None})
+
+    def _drop_rule(self, at: int, _: Any) -> tuple[Problem, ...]:
+        rules = self._raw_rules()
+        return self._bench.change(rules=rules[:at] + rules[at + 1 :] or None)
+
+    def _add_rule(self, column: str, first: str, second: str, importance: Any) -> tuple[Problem, ...]:
+        if not first.strip() or not second.strip():
+            return (Problem("usage", "A rule names two values.", hint="fill in both"),)
+        new = {
+            "attribute": column,
+            "keep_apart": [first.strip(), second.strip()],
+            "importance": _simplest(importance or 1),
+        }
+        return self._bench.change(rules=[*self._raw_rules(), new])
+
+    def _raw_rules(self) -> list[dict[str, Any]]:
+        assert self._bench.plan is not None
+        return list(self._bench.plan.to_dict().get("rules", ()))
+
+    def _weigh(self, column: str, value: Any) -> tuple[Problem, ...]:
+        plan = self._bench.plan
+        assert plan is not None
+        if not isinstance(plan.weights, dict):
+            return self._bench.change_attribute(column, weight=None if value in (None, 1) else value)
+        return self._bench.change(weights={**plan.weights, column: 1 if value is None else value})
+
+
+def _simplest(number: float) -> Any:
+    """Write a number as the plan does: whole if it is, else as text that keeps every digit."""
+    return int(number) if float(number).is_integer() else repr(float(number))
+
+
+def _whole(value: Any, least: int, what: str) -> int:
+    if not isinstance(value, int) or value < least:
+        raise HedgerowError(Problem("usage", f"{what} must be a whole number of {least} or more."))
+    return value

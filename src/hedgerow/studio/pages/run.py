@@ -1,0 +1,218 @@
+"""The screen where releases are made: method, progress, cancel, and all runs side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from hedgerow.comparison import METHODS
+from hedgerow.reports.svg import scatter
+from hedgerow.studio import theme
+from hedgerow.studio.pages.data import refuse
+from hedgerow.studio.runs import Run
+from hedgerow.studio.sessions import Session
+
+PATH = "/run"
+ABOUT = {
+    "cluster": "Groups similar people within the limits; least loss in general",
+    "partition": "Cuts the table in halves; very fast, loses more",
+    "lattice": "One level for each column, the best of all",
+    "exact": "One level for each column, of most research value",
+    "global": "Research value, the thesis's global search",
+    "local": "Research value, the thesis's local search",
+    "hybrid": "Research value, the thesis's hybrid search",
+    "divided": "Research value, block by block",
+    "utility": "Merges groups by research value",
+    "utility-suppress": "Merges groups by research value, hides single cells",
+    "utility-apart": "Merges groups; ranges do not overlap",
+    "bottom-up": "Merges groups by loss",
+    "euclidean": "Merges groups by distance of numbers",
+}
+REFRESH_SECONDS = 0.3
+STATES = {"running": "", "done": "good", "cancelled": "warn", "failed": "bad"}
+
+
+def show() -> None:
+    """Show the screen."""
+    with theme.frame("run") as session:
+        theme.title(
+            "Run", "Make a release by the plan as it is now. Runs are kept side by side: change the plan and run again."
+        )
+        if session.bench.plan is None:
+            theme.empty("There is no table yet.", "Open one", "/data")
+            return
+        _show_start(session)
+        listed = ui.column().classes("w-full gap-3")
+        _RunList(session, listed)
+
+
+def _show_start(session: Session) -> None:
+    plan = session.bench.plan
+    assert plan is not None
+    current = _method_name(plan.to_dict().get("method", {}))
+    names = {name: f"{name} — {text}" for name, text in ABOUT.items()}
+    if current not in names:
+        names = {current: f"{current} — as the plan says", **names}
+
+    def chosen(event: Any) -> None:
+        if event.value in METHODS:
+            refuse(_choose(session, event.value))
+
+    def start() -> None:
+        run = session.bench.start(title.value.strip())
+        session.log.write("run started", session, run=run.number, plan=run.plan.digest())
+        title.value = ""
+
+    with theme.card():
+        method = ui.select(names, value=current, label="Method", on_change=theme.safely(chosen)).classes("w-full")
+        method.props("outlined dense data-testid=method")
+        title = ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
+        ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
+            "unelevated size=lg data-testid=start"
+        )
+
+
+def _choose(session: Session, name: str) -> tuple[Any, ...]:
+    """Take another method into the plan."""
+    plan = session.bench.plan
+    assert plan is not None
+    limits = plan.method.limits
+    method = {**METHODS[name], "limits": "keep" if limits == "whole-levels" else limits}
+    keys: dict[str, Any] = {"method": method}
+    if method.get("suppress"):
+        keys["missing"] = "matches-any"
+    return session.bench.change(**keys)
+
+
+def _method_name(method: dict[str, Any]) -> str:
+    """Return the name that a method has in comparisons, or the plan's own."""
+    asked = {name: value for name, value in (method or {"name": "cluster"}).items() if name != "limits"}
+    return next(
+        (name for name, known in METHODS.items() if known == asked), asked.get("name", "cluster") + " with options"
+    )
+
+
+class _RunList:
+    """All runs, newest first, kept current by a timer."""
+
+    def __init__(self, session: Session, listed: ui.column) -> None:
+        self._session, self._listed = session, listed
+        self._shown: list[tuple[int, str]] = []
+        self._moving: dict[int, tuple[Any, Any]] = {}
+        self._refresh()
+        ui.timer(REFRESH_SECONDS, self._refresh)
+
+    def _refresh(self) -> None:
+        runs = self._session.bench.runs
+        now: list[tuple[int, str]] = [(run.number, run.state) for run in runs]
+        if now != self._shown or not self._listed.default_slot.children:
+            self._shown = now
+            self._build(runs)
+        for run in runs:
+            if run.number in self._moving:
+                self._move(run)
+
+    def _build(self, runs: list[Run]) -> None:
+        self._listed.clear()
+        self._moving = {}
+        with self._listed:
+            if not runs:
+                theme.empty("No run yet. The first one also compiles the fast parts, which takes half a minute.")
+                return
+            for run in reversed(runs):
+                self._show(run)
+            made = [run for run in runs if run.facts]
+            if made:
+                _compare(made)
+
+    def _show(self, run: Run) -> None:
+        with theme.card().props(f"data-testid=run-{run.number}"):
+            with ui.row().classes("w-full items-center justify-between"):
+                theme.heading(f"{run.number}. {run.title}")
+                ui.label(run.state).classes(f"chip {STATES[run.state]}").props(
+                    f"data-testid=run-{run.number}-state role=status"
+                )
+            if run.running:
+                stage = ui.label("").classes("muted").props("role=status")
+                bar = ui.linear_progress(value=0, show_value=False).props(f'aria-label="progress of run {run.number}"')
+                self._moving[run.number] = (stage, bar)
+                ui.button("Cancel", icon="stop", on_click=run.cancel).props(f"outline data-testid=cancel-{run.number}")
+                return
+            if run.facts:
+                facts = run.facts
+                text = f"{facts['released']:,} of {facts['records']:,} records in {facts['groups']:,} groups"
+                ui.label(
+                    f"{text}; loss {facts['ntil']:.4f}; {run.job.seconds:.1f} s. Every promise is checked."
+                ).classes("muted")
+            theme.problem_list(run.problems)
+            if run.state == "cancelled":
+                ui.label("Nothing was written.").classes("muted")
+            with ui.row():
+                if run.facts:
+                    ui.button(
+                        "Look at the result",
+                        icon="insights",
+                        on_click=lambda: ui.navigate.to(f"/result?run={run.number}"),
+                    ).props(f"unelevated data-testid=result-{run.number}")
+                ui.button("Remove", icon="delete", on_click=lambda: self._session.bench.forget(run)).props("flat")
+
+    def _move(self, run: Run) -> None:
+        stage, bar = self._moving[run.number]
+        job = run.job
+        share = f", {job.done / job.total:.0%}" if job.total else ""
+        stage.text = f"{job.stage}{share} · {job.seconds:.0f} s"
+        bar.props(remove="indeterminate") if job.total else bar.props("indeterminate")
+        bar.value = job.done / job.total if job.total else 0
+
+
+def _compare(runs: list[Run]) -> None:
+    """Show all runs in one table and one picture."""
+    with theme.card():
+        theme.heading("Side by side")
+        head = [
+            "run",
+            "method",
+            "k",
+            "released",
+            "withheld",
+            "groups",
+            "loss (NTIL)",
+            "research value",
+            "highest risk",
+            "seconds",
+        ]
+        rows = [
+            [
+                f"{run.number}. {run.title}",
+                run.plan.method.name,
+                str(run.plan.privacy.k),
+                f"{run.facts['released']:,}",
+                f"{run.facts['withheld']:,}",
+                f"{run.facts['groups']:,}",
+                f"{run.facts['ntil']:.4f}",
+                f"{run.facts['research_value']:.4f}",
+                f"{1 / run.facts['smallest_group']:.3f}" if run.facts["smallest_group"] else "0",
+                f"{run.job.seconds:.1f}",
+            ]
+            for run in runs
+        ]
+        theme.table(head, rows, numbers=range(2, 10), testid="side-by-side")
+        if len(runs) > 1:
+            points = [
+                {
+                    "x": run.risks(0.2)["prosecutor"]["average"],
+                    "y": run.facts["research_value"],
+                    "label": str(run.number),
+                    "series": run.plan.method.name,
+                }
+                for run in runs
+            ]
+            theme.chart(
+                scatter(
+                    points,
+                    title="risk and utility of all runs",
+                    x="average risk (left is safer)",
+                    y="research value (up is better)",
+                )
+            )

@@ -1,0 +1,116 @@
+"""Runs: releases made in the studio, kept side by side, each with the plan it was made by."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import Problem
+from hedgerow.plan import Plan
+from hedgerow.privacy.risks import risks_of_sizes
+from hedgerow.studio.jobs import Job, State
+
+
+@dataclass(eq=False)
+class Run:
+    """A release being made, or made.
+
+    Attributes
+    ----------
+    number, title
+        What it is called.
+    folder
+        Where its plan and its release lie.
+    patterns
+        Decision trees of the original and the release, once somebody asked for them.
+    """
+
+    number: int
+    title: str
+    data: str = field(repr=False)
+    data_name: str
+    plan: Plan
+    folder: Path
+    job: Job
+    patterns: Job | None = None
+
+    @classmethod
+    def start(cls, number: int, title: str, data: str, data_name: str, plan: Plan, folder: Path) -> Run:
+        """Begin a run in a process of its own."""
+        own = folder / f"run-{number}"
+        own.mkdir(mode=0o700)
+        (own / "plan.yaml").write_text(plan.to_yaml(), encoding="utf-8")
+        task = {"task": "release", "data": data, "plan": str(own / "plan.yaml"), "output": str(own / "release")}
+        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task))
+
+    @property
+    def release(self) -> Path:
+        """The folder of its release."""
+        return self.folder / "release"
+
+    @property
+    def state(self) -> State:
+        """How it stands."""
+        return self.job.state
+
+    @property
+    def running(self) -> bool:
+        """Tell whether it is going on."""
+        return self.job.running
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why it failed."""
+        return self.job.problems
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The facts of its release; empty if there is none."""
+        found: dict[str, Any] = self.job.result.get("facts", {})
+        return found
+
+    @property
+    def verification(self) -> dict[str, Any]:
+        """What the independent check found."""
+        found: dict[str, Any] = self.job.result.get("verification", {})
+        return found
+
+    @property
+    def before_after(self) -> dict[str, Any]:
+        """Some records and what became of them; see :func:`hedgerow.studio.before_after.before_and_after`."""
+        found: dict[str, Any] = self.job.result.get("before_after", {})
+        return found
+
+    def risks(self, threshold: float) -> dict[str, Any]:
+        """Risks of the three attackers."""
+        sizes = {int(size): count for size, count in self.facts["group_risk_sizes"].items()}
+        return risks_of_sizes(sizes, threshold)
+
+    def cancel(self) -> None:
+        """Stop it."""
+        self.job.cancel()
+
+    def look_for_patterns(self, target: str) -> Job:
+        """Measure how well the released table still tells a column from the others."""
+        if self.patterns is not None:
+            self.patterns.cancel()
+        plan = str(self.folder / "plan.yaml")
+        self.patterns = Job({"task": "patterns", "data": self.data, "plan": plan, "target": target})
+        return self.patterns
+
+    def close(self) -> None:
+        """Stop it and remove what it made."""
+        for job in (self.job, self.patterns):
+            if job is not None and job.running:
+                job.cancel()
+                job.wait(10)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _title(plan: Plan) -> str:
+    limited = sum(1 for name in plan.quasi_identifiers if plan.attributes[name].limit is not None)
+    limits = f"{limited} limit" + ("" if limited == 1 else "s") if limited else "no limits"
+    asked = ", ".join(f"{name} = {value}" for name, value in plan.short()["privacy"].items())
+    return f"{plan.method.name}, {asked}, {limits}"

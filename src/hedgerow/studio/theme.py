@@ -1,0 +1,237 @@
+"""What every screen shares: the frame around it, small parts, and how problems are shown."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import logging
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.studio.sessions import Session
+
+SCREENS = {
+    "data": "Data",
+    "limits": "Limits",
+    "promise": "Promise",
+    "run": "Run",
+    "result": "Result",
+    "releases": "Releases",
+}
+"""The screens in the order in which a newcomer needs them."""
+
+CSS = (Path(__file__).parent / "theme.css").read_text(encoding="utf-8")
+log = logging.getLogger("hedgerow.studio")
+
+
+def the_session() -> Session:
+    """Return the session of the page that is being built or used."""
+    request = ui.context.client.request
+    session: Session = request.state.session
+    return session
+
+
+@contextlib.contextmanager
+def frame(current: str) -> Iterator[Session]:
+    """Put a page into the frame of the studio."""
+    session, client = the_session(), ui.context.client
+    session.clients.add(client.id)
+    client.on_delete(lambda: session.clients.discard(client.id))
+    ui.add_css(CSS)
+    ui.colors(
+        primary="#2b6b3f",
+        secondary="#566055",
+        accent="#2b5f9e",
+        positive="#256b38",
+        negative="#a3231f",
+        warning="#8a5300",
+    )
+    ui.page_title(f"{SCREENS[current]} · Hedgerow")
+    dark = ui.dark_mode(session.dark)
+    ui.link("Skip to content", "#content").classes("skip")
+    with ui.element("header").classes("studio-header w-full"):
+        ui.link("Hedgerow", "/data").classes("studio-brand")
+        with ui.element("nav").classes("studio-nav").props('aria-label="Screens"'):
+            for name, title in SCREENS.items():
+                link = ui.link(title, f"/{name}").props(f"data-testid=nav-{name}")
+                if name == current:
+                    link.props("aria-current=page")
+                elif session.bench.plan is None and name not in ("data", "releases"):
+                    link.classes("later")
+        ui.button("Show plan", icon="description", on_click=functools.partial(show_plan, session)).props(
+            "flat dense data-testid=show-plan"
+        )
+        ui.button(icon="contrast", on_click=functools.partial(_turn, session, dark)).props(
+            'flat dense round aria-label="Light or dark" data-testid=dark'
+        )
+        if session.settings.team:
+            button = f'<button class="link">Sign out {escape(session.user)}</button>'
+            ui.html(f'<form method="post" action="/sign-out">{button}</form>', sanitize=False)
+    with ui.element("main").classes("w-full").props("id=content"), ui.column().classes("studio-main"):
+        yield session
+
+
+def _turn(session: Session, dark: Any) -> None:
+    """Switch between light and dark; the first press leaves what the system wants."""
+    dark.value = not dark.value if dark.value is not None else True
+    session.dark = dark.value
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def title(text: str, lead: str = "") -> None:
+    """Write the heading of a screen, and what it is for."""
+    with ui.column().classes("gap-1"):
+        with ui.element("h1").classes("studio-title"):
+            ui.html(escape(text), sanitize=False)
+        if lead:
+            ui.label(lead).classes("studio-lead")
+
+
+def heading(text: str) -> None:
+    """Write the heading of a part."""
+    with ui.element("h2").classes("studio-heading"):
+        ui.html(escape(text), sanitize=False)
+
+
+def card() -> ui.column:
+    """Open a card."""
+    return ui.column().classes("studio-card")
+
+
+def empty(text: str, action: str = "", where: str = "") -> None:
+    """Say that there is nothing yet, and what to do."""
+    with ui.column().classes("studio-empty").props("data-testid=empty"):
+        ui.icon("eco", size="2.5rem").props("aria-hidden=true")
+        ui.label(text)
+        if action:
+            ui.button(action, on_click=lambda: ui.navigate.to(where)).props("unelevated")
+
+
+def note(text: str, kind: str = "", testid: str = "") -> ui.label:
+    """Write a remark that stands out; kind is one of good, warn, bad."""
+    role = "alert" if kind == "bad" else "status"
+    return ui.label(text).classes(f"note {kind}").props(f"role={role}" + (f" data-testid={testid}" if testid else ""))
+
+
+def tile(what: str, value: str, testid: str = "", beside: str = "") -> None:
+    """Show a number."""
+    with ui.element("div").classes("tile"):
+        ui.label(what).classes("what")
+        ui.label(value).classes("value").props(f"data-testid={testid}" if testid else "")
+        if beside:
+            ui.label(beside).classes("muted small")
+
+
+def chart(svg: str) -> None:
+    """Show a chart of ours; its labels are escaped already."""
+    ui.html(svg, sanitize=False).classes("chart")
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str | None]], numbers: Iterable[int] = (), testid: str = ""
+) -> None:
+    """Show a plain table; cells are shown as text, a missing one as such."""
+    right = set(numbers)
+
+    def cell(tag: str, place: int, value: str | None) -> str:
+        kind = ' class="number"' if place in right else ""
+        shown = '<span class="muted">missing</span>' if value is None else escape(value)
+        return f"<{tag}{kind}>{shown}</{tag}>"
+
+    top = "".join(cell("th", place, name) for place, name in enumerate(head))
+    body = "".join("<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows)
+    html = f'<table class="studio-table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    box = ui.html(html, sanitize=False).classes("studio-scroll").props("tabindex=0 role=region")
+    box.props(f'aria-label="{escape(testid or "table")}"' + (f" data-testid={testid}" if testid else ""))
+
+
+# -- problems ----------------------------------------------------------------------------------------------------------
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Show what is wrong and what to do, over the page."""
+    with ui.dialog(value=True) as dialog, ui.card().props("role=alertdialog data-testid=problems"):
+        heading("That does not work")
+        problem_list(problems)
+        ui.button("Close", on_click=dialog.close).props("unelevated autofocus data-testid=close-problems")
+
+
+def problem_list(problems: Iterable[Problem]) -> None:
+    """Show what is wrong and what to do, in place."""
+    for problem in problems:
+        with ui.column().classes("note bad gap-1").props("role=alert data-testid=problem"):
+            ui.label(problem.message)
+            if problem.hint:
+                ui.label(f"What to do: {problem.hint}").classes("small")
+
+
+def safely(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a handler: problems are shown, and what was not foreseen is told without any value of the data."""
+    page = ui.context.client.content  # what the handler belongs to may be gone when it is done
+
+    @functools.wraps(work)
+    async def handler(*arguments: Any) -> None:
+        try:
+            found = work(*arguments)
+            if inspect.isawaitable(found):
+                await found
+            return
+        except HedgerowError as error:
+            problems = error.problems
+        except Exception as error:
+            place = where(error)
+            log.error("%s", place)
+            problems = (Problem("internal", f"Internal error ({place}).", hint="please report this line"),)
+        with page:
+            show_problems(problems)
+
+    return handler
+
+
+def where(error: BaseException) -> str:
+    """Say what kind of error it was, and where; its text may hold values, and is left out."""
+    steps = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else ""
+    return f"{type(error).__name__}{place}"
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
+
+def show_plan(session: Session) -> None:
+    """Show the plan file that stands for everything done so far."""
+    text = session.bench.plan_yaml()
+    with ui.dialog(value=True) as dialog, ui.card().classes("w-full"):
+        heading("The plan")
+        if not text:
+            ui.label("There is no plan yet: open a table first.")
+        else:
+            data = session.bench.source.name if session.bench.source else "DATA"
+            ui.label("Everything done here is in this file. On the command line it gives the same release:").classes(
+                "muted"
+            )
+            ui.html(
+                f'<pre class="yaml" tabindex="0">hedgerow anonymize {escape(data)} plan.yaml -o release/</pre>',
+                sanitize=False,
+            )
+            ui.html(f'<pre class="yaml" tabindex="0" data-testid="plan-text">{escape(text)}</pre>', sanitize=False)
+        with ui.row():
+            if text:
+                ui.button(
+                    "Download", icon="download", on_click=lambda: send(session, "plan.yaml", text.encode())
+                ).props("unelevated data-testid=download-plan")
+            ui.button("Close", on_click=dialog.close).props("flat autofocus")
+
+
+def send(session: Session, name: str, content: bytes) -> None:
+    """Let the browser download something."""
+    ui.download.from_url(f"/files/{session.files.write(name, content).id}")

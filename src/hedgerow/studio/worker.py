@@ -1,0 +1,158 @@
+"""The process of a run: does one task that it reads from its input, and tells how far it is, line by line of JSON.
+
+A run has a process of its own so that it can be cancelled at any moment, cannot slow the screens down, and takes its
+memory with it when it ends. It ends when its input closes: when the studio goes, however that happens.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import HedgerowError, Problem
+
+EVERY_SECONDS = 0.1
+GRACE_SECONDS = 10.0
+
+Tell = Callable[[str, int, int], None]
+
+
+def make_release(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Make a release into a folder, check it once more against the original, and pick records to look at."""
+    import numpy as np
+    import pyarrow as pa
+
+    from hedgerow.studio.before_after import before_and_after
+    from hedgerow.workflow import anonymize, verify
+
+    release = anonymize(task["data"], task["plan"], task["output"], progress=tell)
+    tell("checking the release", 0, 0)
+    link = release.rows.link
+    if isinstance(link, np.ndarray):  # it stays in memory: a link table on disk could only be stolen
+        rows = pa.table({"record": link + 1, "row": np.arange(1, len(link) + 1)})
+        found = verify(task["output"], task["data"], rows)
+    else:
+        found = verify(task["output"], task["data"])
+    shown = before_and_after(release, task["data"])
+    return {"facts": dict(release.facts), "verification": found.to_dict(), "before_after": shown}
+
+
+def compare_patterns(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Make the release of a plan once more and measure what patterns of the original survive in it."""
+    from hedgerow.workflow import compare
+
+    found = compare(task["data"], task["plan"], methods=["plan"], target=task["target"], progress=tell)
+    return found.to_dict()
+
+
+def write_report(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Write the report of a release."""
+    from hedgerow.reporting import report
+    from hedgerow.reports.material import SignOff
+
+    made = report(
+        task["release"],
+        task["output"],
+        original=task.get("data"),
+        sign_off=SignOff(**task["sign_off"]),
+        threshold=task["threshold"],
+        progress=tell,
+    )
+    return {"kept": made.kept}
+
+
+def maintain(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Change a maintained release, or look at it."""
+    from hedgerow.maintained import create_release, open_release
+
+    verb, data = task["verb"], task.get("data")
+    if verb == "create":
+        with create_release(data, task["plan"], task["store"], progress=tell) as made:
+            return {"verb": verb, "version": made.head, "changed": True, "store": task["store"]}
+    with open_release(task["store"], progress=tell) as release:
+        if verb == "audit":
+            return {"verb": verb, "republish": release.plan.republish, **release.audit().to_dict()}
+        if verb == "export":
+            tell("exporting", 0, 0)
+            release.export(task["version"], task["output"])
+            return {"verb": verb, "version": task["version"], "output": task["output"]}
+        if verb not in CHANGES:
+            raise HedgerowError(Problem("usage", "There is no such change of a release."))
+        before = release.head
+        change = getattr(release, verb)
+        change(data) if verb in WITH_RECORDS else change()
+        return {"verb": verb, "version": release.head, "changed": release.head > before}
+
+
+WITH_RECORDS = ("insert", "delete", "update")
+CHANGES = (*WITH_RECORDS, "optimize", "restart")
+TASKS: dict[str, Callable[[Mapping[str, Any], Tell], dict[str, Any]]] = {
+    "release": make_release,
+    "patterns": compare_patterns,
+    "report": write_report,
+    "maintain": maintain,
+}
+
+
+def main() -> None:
+    """Do the task."""
+    os.umask(0o077)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    try:
+        _say(result=TASKS[task["task"]](task, _Teller()))
+    except HedgerowError as error:
+        _say(problems=[problem.to_dict() for problem in error.problems])
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except MemoryError:
+        _say(problems=[Problem("usage", "There is not enough memory for this table.").to_dict()])
+    except Exception as error:  # its text may hold cells of the data, so only its kind and place are told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"Internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno})."
+        _say(
+            problems=[
+                Problem("internal", message, hint="please report this line; it holds nothing of your data").to_dict()
+            ]
+        )
+
+
+class _Teller:
+    """Passes progress on, not too often."""
+
+    def __init__(self) -> None:
+        self._stage, self._told = "", 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage or now - self._told > EVERY_SECONDS:
+            self._stage, self._told = stage, now
+            _say(stage=stage, done=done, total=total)
+
+
+def _say(**what: Any) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        print(json.dumps(what, default=float), flush=True)
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    _thread.interrupt_main()
+    time.sleep(GRACE_SECONDS)
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""The studio as a person uses it, in a real Chromium."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow import Plan, anonymize, explain, verify
+from hedgerow.synthetic import census, write_demo
+from tests.studio.servers import Served, serving
+
+SCREENS = ("data", "limits", "promise", "run", "result", "releases")
+NewPage = Callable[..., Any]
+
+
+def test_a_newcomer_goes_from_upload_to_a_verified_export(
+    studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path
+) -> None:
+    page = new_page()
+    page.goto(studio.link())
+    page.set_input_files("[data-testid=upload-input]", made_up[0])
+    expect_text(page, "records", "600")
+    choose(page, "role-diagnosis", "sensitive: kept, and kept diverse")
+    expect_text(page, "sensitive-columns", "1")
+    page.click("[data-testid=next]")
+    page.wait_for_url("**/limits")
+    page.click("[data-testid=nav-promise]")
+    fill(page, "k", "4")
+    fill(page, "p", "2")
+    page.wait_for_selector("text=p = 2")
+    page.click("[data-testid=next]")
+    page.wait_for_url("**/run")
+    page.click("[data-testid=start]")
+    page.click("[data-testid=result-1]", timeout=120_000)
+    assert "kept" in page.inner_text("[data-testid=verdict]")
+    assert int(page.inner_text("[data-testid=smallest-group]").replace(",", "")) >= 4
+
+    folder = tmp_path / "exported"
+    with zipfile.ZipFile(io.BytesIO(download(page, "export-release"))) as archive:
+        archive.extractall(folder)
+    release = next(path.parent for path in folder.rglob("facts.json"))
+    assert verify(release, made_up[0]).kept
+    plan = tmp_path / "plan.yaml"
+    plan.write_bytes(download(page, "export-plan"))
+    asked = Plan.load(plan).privacy
+    assert (asked.k, asked.p) == (4, {"*": 2})
+
+    anonymize(made_up[0], plan, tmp_path / "again")
+    for path in sorted((tmp_path / "again").iterdir()):
+        assert path.read_bytes() == (release / path.name).read_bytes(), path.name
+
+
+def test_moving_a_limit_shows_what_explain_gives(
+    studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path
+) -> None:
+    page = open_made_up(studio, new_page)
+    page.click("[data-testid=nav-limits]")
+    page.wait_for_selector("[data-testid=withheld]")
+    choose_attribute(page, "city")
+    seen = set()
+    for name in ("Kansas", "Midwest", "California"):
+        before = page.inner_text("[data-testid=outlook]")
+        row = page.locator("[role=treeitem]", has=page.locator(f'.hr-name:text-is("{name}")'))
+        row.locator("[data-testid^=tree-limit-]").click()
+        page.wait_for_function("old => document.querySelector('[data-testid=outlook]').innerText !== old", arg=before)
+        plan = tmp_path / f"{name}.yaml"
+        plan.write_text(plan_text(page))
+        data = made_up_table(studio)
+        withheld = int(page.inner_text("[data-testid=withheld]").replace(",", ""))
+        assert withheld == explain(data, plan).withheld
+        seen.add(withheld)
+    assert len(seen) > 1
+
+
+def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: Path) -> None:
+    data, plan = write_demo(tmp_path, census(records=200_000))
+    with serving(data, plan, folder=tmp_path) as served:
+        page = new_page()
+        page.goto(served.link())
+        expect_text(page, "records", "200,000")
+        page.click("[data-testid=nav-run]")
+        page.click("[data-testid=start]")
+        page.wait_for_selector("text=/(encoding|searching|clustering|reading)/")
+        page.click("[data-testid=cancel-1]")
+        expect_text(page, "run-1-state", "cancelled")
+        assert not [path for path in (tmp_path / "scratch").rglob("*") if path.name in ("data.csv", "facts.json")]
+        page.click("[data-testid=start]")
+        page.wait_for_selector("[data-testid=cancel-2]")
+        page.click("[data-testid=cancel-2]")
+        expect_text(page, "run-2-state", "cancelled")
+        assert served.process.poll() is None
+
+
+def test_two_sessions_never_see_each_other(studio: Served, new_page: NewPage, tmp_path: Path) -> None:
+    tables = {}
+    for name in ("alpha", "omega"):
+        tables[name] = tmp_path / f"{name}.csv"
+        rows = "".join(f"{name}-{number % 7},{20 + number % 50}\n" for number in range(120))
+        tables[name].write_text(f"{name}_column,age\n{rows}")
+    pages = {name: new_page() for name in tables}
+    for name, page in pages.items():
+        page.goto(studio.link())
+        page.set_input_files("[data-testid=upload-input]", tables[name])
+        expect_text(page, "records", "120")
+    for name, page in pages.items():
+        other = next(one for one in tables if one != name)
+        for screen in SCREENS:
+            page.goto(f"{studio.url}/{screen}")
+            page.wait_for_selector("main")
+            page.wait_for_timeout(300)
+            assert other not in page.content(), screen
+        assert f"{name}_column" in plan_text(page)
+    again = pages["alpha"].context.new_page()  # another tab of the same browser is the same session
+    again.goto(f"{studio.url}/data")
+    again.wait_for_selector("[data-testid=column-alpha_column]")
+
+
+def test_what_cannot_be_met_is_said_before_a_run(studio: Served, new_page: NewPage) -> None:
+    page = open_made_up(studio, new_page)
+    page.click("[data-testid=nav-promise]")
+    page.wait_for_selector("[data-testid=withheld]")
+    fill(page, "withhold", "1")
+    page.wait_for_selector('[data-testid=obstacle]:has-text("at most 1")')
+    fill(page, "withhold", "90%")
+    page.wait_for_selector("[data-testid=obstacle]", state="detached")
+    fill(page, "k", "1")
+    page.wait_for_selector('[data-testid=problems]:has-text("2")')
+    page.click("[data-testid=close-problems]")
+    assert page.input_value("[data-testid=k]") == "5"
+
+
+def test_a_file_that_is_too_large_is_refused_with_a_word(studio: Served, new_page: NewPage, tmp_path: Path) -> None:
+    large = tmp_path / "large.csv"
+    large.write_text("a\n" + "1\n" * 600_000)
+    page = new_page()
+    page.goto(studio.link())
+    page.set_input_files("[data-testid=upload-input]", large)
+    page.wait_for_selector("[data-testid=upload-problem]")
+
+
+def test_a_file_that_is_no_table_is_refused_with_a_word_and_no_value(
+    studio: Served, new_page: NewPage, tmp_path: Path
+) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_text("name,age\nMarigold,3\nSecretvalue,4,5,6\n")
+    page = new_page()
+    page.goto(studio.link())
+    page.set_input_files("[data-testid=upload-input]", odd)
+    shown = page.inner_text("[data-testid=problems]")
+    assert "Secretvalue" not in shown
+    assert "Secretvalue" not in studio.printed
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_screen_fits_and_has_names_for_everything(
+    studio: Served, new_page: NewPage, width: int, scheme: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    open_made_up(studio, new_page, page)
+    for screen in SCREENS:
+        page.goto(f"{studio.url}/{screen}")
+        page.wait_for_selector("h1")
+        page.wait_for_timeout(600)
+        wide, nameless = page.evaluate(LOOK)
+        assert wide <= width, f"{screen} is {wide} wide"
+        assert not nameless, f"{screen}: {nameless}"
+        assert page.evaluate("document.body.classList.contains('body--dark')") == (scheme == "dark")
+    assert {url.split("/")[2] for url in asked if url.startswith("http")} == {f"127.0.0.1:{studio.port}"}
+    assert not said
+
+
+def test_the_studio_can_be_used_without_a_mouse(studio: Served, new_page: NewPage) -> None:
+    page = open_made_up(studio, new_page)
+    page.goto(f"{studio.url}/limits")
+    page.wait_for_selector("[role=treeitem]")
+    page.wait_for_selector("[data-testid=withheld]")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText") == "Skip to content"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "treeitem":
+            break
+    else:
+        pytest.fail("the tree cannot be reached")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    before = plan_text(page)
+    page.locator("[role=treeitem]:focus, [role=treeitem][tabindex='0']").first.press("Enter")
+    page.wait_for_timeout(1500)
+    assert plan_text(page) != before
+
+
+LOOK = """() => {
+  const fields = [...document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea')];
+  const named = (e) => e.getAttribute('aria-label') || e.innerText || e.title || (e.labels && e.labels.length)
+      || e.getAttribute('aria-labelledby') || e.closest('label');
+  const shown = (e) => e.offsetParent !== null && !e.closest('[aria-hidden=true]');
+  return [document.documentElement.scrollWidth, fields.filter(e => shown(e) && !named(e)).map(e => e.outerHTML.slice(0, 200))];
+}"""
+
+
+def open_made_up(studio: Served, new_page: NewPage, page: Any = None) -> Any:
+    """Enter, and take the made-up patients with their plan."""
+    page = page or new_page()
+    page.goto(studio.link())
+    page.click("[data-testid=made-up]")
+    expect_text(page, "records", "2,000")
+    return page
+
+
+def made_up_table(studio: Served) -> Path:
+    """The table that the studio made up."""
+    folder = Path(f"/proc/{studio.process.pid}/cwd").resolve()
+    return max(folder.rglob("patients.csv"), key=lambda path: path.stat().st_mtime)
+
+
+def expect_text(page: Any, testid: str, text: str) -> None:
+    """Wait until an element shows a text."""
+    page.wait_for_selector(f'[data-testid="{testid}"]:text-is("{text}")')
+
+
+def fill(page: Any, testid: str, text: str) -> None:
+    """Write into a field and leave it."""
+    page.fill(f'[data-testid="{testid}"]', text)
+    page.press(f'[data-testid="{testid}"]', "Enter")
+
+
+def choose(page: Any, testid: str, option: str) -> None:
+    """Choose from a list."""
+    page.locator(f'[data-testid="{testid}"]').click()
+    page.get_by_role("option", name=option).click()
+
+
+def choose_attribute(page: Any, name: str) -> None:
+    """Look at one column on the screen of limits."""
+    page.click(f'[data-testid="attribute-{name}"]')
+    page.wait_for_selector("[role=treeitem]")
+
+
+def plan_text(page: Any) -> str:
+    """The plan as the studio shows it."""
+    page.click("[data-testid=show-plan]")
+    text: str = page.inner_text("[data-testid=plan-text]")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("[data-testid=plan-text]", state="detached")
+    return text
+
+
+def download(page: Any, testid: str) -> bytes:
+    """Press a button and return what it downloads."""
+    with page.expect_download() as coming:
+        page.click(f"[data-testid={testid}]")
+    return Path(coming.value.path()).read_bytes()

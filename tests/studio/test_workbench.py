@@ -1,0 +1,152 @@
+"""What a session works on: the plan stays valid, and what is shown before a run is what a run comes to."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from hedgerow import Plan, explain
+from hedgerow.errors import HedgerowError
+from hedgerow.microdata import encode_table
+from hedgerow.studio.files import Files
+from hedgerow.studio.workbench import Workbench
+
+
+@pytest.fixture
+def bench(made_up: tuple[Path, Path], tmp_path: Path) -> Workbench:
+    opened = Workbench(tmp_path)
+    opened.open(made_up[0], plan=made_up[1])
+    return opened
+
+
+def test_a_table_without_a_plan_gets_the_draft(made_up: tuple[Path, Path], tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
+    bench.open(made_up[0])
+    assert bench.source is not None
+    assert bench.source.records == 600
+    assert bench.plan is not None
+    assert bench.plan.privacy.k == 5
+    assert bench.outlook().records == 600
+
+
+def test_the_outlook_is_what_explain_says(bench: Workbench, made_up: tuple[Path, Path], tmp_path: Path) -> None:
+    random.seed(1)
+    changes = [
+        {"column": "city", "limit": {"nodes": ["Kansas"]}},
+        {"column": "city", "limit": None},
+        {"column": "age", "limit": {"level": 1}},
+        {"column": "income", "limit": {"cuts": ["30000", "60000"]}},
+        {"column": "income", "limit": {"width": "10000"}},
+        {"column": "admitted", "limit": {"level": 2}},
+    ]
+    for number, change in enumerate(changes):
+        column = change.pop("column")
+        assert bench.change_attribute(str(column), **change) == ()
+        assert bench.change(privacy={"k": random.choice([2, 5, 9])}) == ()
+        path = tmp_path / f"plan-{number}.yaml"
+        path.write_text(bench.plan_yaml())
+        said, seen = explain(made_up[0], path), bench.outlook()
+        assert (seen.cells, seen.cells_withheld, seen.withheld) == (said.cells, said.cells_withheld, said.withheld)
+        assert seen.most_loss == said.most_loss
+        assert bench.explanation() == said
+
+
+def test_limits_are_moved_without_reading_the_table_again(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.outlook()
+    monkeypatch.setattr("hedgerow.studio.workbench.read_microdata", lambda *_: pytest.fail("the table was read again"))
+    assert bench.change_attribute("age", limit={"level": 1}) == ()
+    assert bench.change(privacy={"k": 3}) == ()
+    assert bench.outlook().cells > 1
+
+
+def test_a_hierarchy_that_changes_is_encoded_anew(bench: Workbench) -> None:
+    before = bench.tree("age")
+    assert bench.change_attribute("age", hierarchy={"bands": ["7", "14"]}) == ()
+    after = bench.tree("age")
+    assert before is not None
+    assert after is not None
+    assert "0-6" in after.hierarchy
+    assert "0-6" not in before.hierarchy
+
+
+def test_counts_of_a_tree_add_up(bench: Workbench) -> None:
+    view, outlook = bench.tree("city"), bench.outlook()
+    assert view is not None
+    assert view.counts[0] == 600
+    assert view.withheld[0] == outlook.withheld
+    for node, parent in enumerate(view.hierarchy.parents):
+        if parent >= 0:
+            assert view.counts[node] <= view.counts[parent]
+    assert bench.tree("income") is None
+    numbers = bench.numbers("income")
+    assert numbers is not None
+    assert sum(count for _, _, count in numbers.bins) + numbers.missing == 600
+
+
+def test_a_change_that_breaks_the_plan_is_refused_and_nothing_changes(bench: Workbench) -> None:
+    before, version = bench.plan_yaml(), bench.version
+    assert bench.change(privacy={"k": 1})
+    assert bench.change(privacy={"k": 3, "p": 4})
+    assert bench.change_attribute("city", limit={"nodes": ["Atlantis"]})
+    assert bench.change_attribute("age", hierarchy={"bands": [5, 7]})
+    assert (bench.plan_yaml(), bench.version) == (before, version)
+
+
+def test_changes_can_be_undone_and_taken_again(bench: Workbench) -> None:
+    first = bench.plan
+    bench.change(privacy={"k": 7})
+    bench.change(privacy={"k": 9})
+    assert bench.undo()
+    assert bench.undo()
+    assert not bench.undo()
+    assert bench.plan == first
+    assert bench.redo()
+    assert bench.plan is not None
+    assert bench.plan.privacy.k == 7
+    bench.change(privacy={"k": 3})
+    assert not bench.redo()
+
+
+def test_the_plan_as_text_is_the_plan(bench: Workbench) -> None:
+    assert bench.plan is not None
+    assert Plan.loads(bench.plan_yaml()).digest() == bench.plan.digest()
+
+
+def test_another_role_drops_what_does_not_fit_it(bench: Workbench) -> None:
+    assert bench.change_attribute("city", role="other") == ()
+    assert bench.plan is not None
+    assert bench.plan.attributes["city"].hierarchy is None
+
+
+def test_limits_put_on_afterwards_are_those_that_were_encoded(made_up: tuple[Path, Path]) -> None:
+    from hedgerow.engines.local import read
+
+    plan = Plan.load(made_up[1]).settled()
+    table = read(made_up[0], plan)
+    with_limits = encode_table(table, plan)
+    bare = plan.model_copy(
+        update={"attributes": {name: part.model_copy(update={"limit": None}) for name, part in plan.attributes.items()}}
+    )
+    put_on = encode_table(table, bare).under(plan)
+    for one, other in zip(with_limits.columns, put_on.columns, strict=True):
+        assert (one.limit_keys == other.limit_keys).all()
+
+
+def test_without_a_table_there_is_nothing_to_do(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
+    assert bench.change(privacy={"k": 3})
+    assert bench.plan_yaml() == ""
+    for work in (bench.outlook, bench.start):
+        with pytest.raises(HedgerowError, match="no table"):
+            work()
+
+
+def test_names_of_files_are_for_people_only(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    for name in ("../../x.csv", "/etc/passwd", "a\0b.csv", "x" * 5000 + ".csv", "..", ".csv"):
+        stored = files.write(name, b"1")
+        assert stored.path.parent == tmp_path
+        assert stored.path.stat().st_mode & 0o777 == 0o600
+    assert files.find("nothing") is None
