@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nicegui import ui
 
@@ -28,6 +28,7 @@ SCREENS = {
 """The screens in the order in which a newcomer needs them."""
 
 CSS = (Path(__file__).parent / "theme.css").read_text(encoding="utf-8")
+Marked = TypeVar("Marked", bound=ui.element)
 log = logging.getLogger("hedgerow.studio")
 
 
@@ -82,6 +83,12 @@ def _turn(session: Session, dark: Any) -> None:
     """Switch between light and dark; the first press leaves what the system wants."""
     dark.value = not dark.value if dark.value is not None else True
     session.dark = dark.value
+
+
+def mark(element: Marked, name: str) -> Marked:
+    """Give an element a name for tests. Set as it is: a column's name must not be read as properties."""
+    element.props["data-testid"] = name
+    return element
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------

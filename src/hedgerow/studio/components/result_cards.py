@@ -234,7 +234,7 @@ def show_runs(runs: Sequence[Run], current: Run) -> None:
             {
                 "x": run.risks(USUAL_THRESHOLD)["prosecutor"]["average"],
                 "y": run.facts["research_value"],
-                "label": f"{run.number}. {run.title}" + (" (this one)" if run is current and len(runs) > 1 else ""),
+                "label": f"run {run.number}, k = {run.plan.privacy.k}" + (" (this)" if run is current else ""),
                 "series": run.plan.method.name,
             }
             for run in runs

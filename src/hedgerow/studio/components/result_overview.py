@@ -56,9 +56,9 @@ def _show_assumptions(run: Run) -> None:
         else "Every record is a person of its own."
     )
     assumed.append("They hold no other release about the same people.")
-    for text in assumed:
-        ui.label(f"• {text}")
-    ui.html(html_risks.not_protected(material_of(run)), sanitize=False).classes("report-part")
+    listed = "".join(f"<li>{said(text)}</li>" for text in assumed)
+    below = html_risks.not_protected(material_of(run))
+    ui.html(f"<h2>What is assumed</h2><ul>{listed}</ul>{below}", sanitize=False).classes("report-part")
 
 
 def show_tiles(run: Run) -> None:

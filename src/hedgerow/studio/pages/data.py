@@ -207,7 +207,7 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
         _set_role(session, column.name, event.value, proposal)
         _show_table(session, body)
 
-    with theme.card().props(f'data-testid="column-{column.name}"'):
+    with theme.mark(theme.card(), f"column-{column.name}"):
         with ui.row().classes("w-full items-center justify-between no-wrap"):
             theme.heading(column.name)
             if column.nearly_unique:
@@ -215,7 +215,7 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
         ui.label(proposal.seen).classes("muted small")
         _show_values(column)
         choice = ui.select(ROLES, value=role, label="Role", on_change=theme.safely(changed)).classes("w-full")
-        choice.props(f'outlined dense data-testid="role-{column.name}"')
+        theme.mark(choice.props("outlined dense"), f"role-{column.name}")
         if role is None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
         for remark in proposal.notes:

@@ -160,10 +160,12 @@ class _Form:
             select = (
                 ui.select(DIVERSITY, value=form, label="l-diversity")
                 .classes("grow")
-                .props(f'outlined dense data-testid="l-form{one}"')
+                .props("outlined dense")
             )
             text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-            number = ui.input("l", value=text).classes("w-24").props(f'outlined dense data-testid="l{one}"')
+            number = ui.input("l", value=text).classes("w-24").props("outlined dense")
+            theme.mark(select, f"l-form{one}")
+            theme.mark(number, f"l{one}")
 
         def change(_: Any) -> tuple[Problem, ...]:
             if not select.value or not number.value.strip():
@@ -241,7 +243,7 @@ class _Form:
         # no least value is given to the field: it would put it in place of what was typed, without a word
         shown = None if value is None else float(value) if step != 1 or float(value) % 1 else int(value)
         field = ui.number(label, value=shown, step=step).classes("w-full")
-        field.props(f'outlined dense data-testid="{testid or label}"')
+        theme.mark(field.props("outlined dense"), testid or label)
         taken = self._taking(lambda _: change(None if field.value is None else _simplest(field.value)))
         field.on("blur", taken).on("keydown.enter", taken)
 

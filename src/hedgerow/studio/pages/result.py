@@ -60,9 +60,10 @@ def _show_result(session: Session, run: Run, made: list[Run]) -> None:
     with ui.element("div").classes("studio-halves"):
         result_cards.show_withheld(run)
         result_cards.show_disclosures(run)
-    result_cards.show_risks(run)
+    with ui.element("div").classes("studio-halves"):
+        result_cards.show_risks(run)
+        result_cards.show_runs(made, run)
     _TreesCard(run)
-    result_cards.show_runs(made, run)
     result_cards.show_promises(run)
 
 
