@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow import Plan, anonymize, explain, verify
+from hedgerow import Plan, anonymize, explain, open_release, verify
 from hedgerow.synthetic import census, write_demo
 from tests.studio.servers import Served, serving
 
@@ -49,6 +49,10 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
     plan.write_bytes(download(page, "export-plan"))
     asked = Plan.load(plan).privacy
     assert (asked.k, asked.p) == (4, {"*": 2})
+
+    report = download(page, "export-report").decode()
+    assert "under these assumptions" in report
+    assert "http" not in report
 
     anonymize(made_up[0], plan, tmp_path / "again")
     for path in sorted((tmp_path / "again").iterdir()):
@@ -96,6 +100,31 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: 
         assert served.process.poll() is None
 
 
+def test_a_release_is_kept_current(
+    studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path
+) -> None:
+    lines = made_up[0].read_text().splitlines(keepends=True)
+    first, more = tmp_path / "first.csv", tmp_path / "more.csv"
+    first.write_text("".join(lines[:401]))
+    more.write_text("".join([lines[0], *lines[401:501]]))
+    page = new_page()
+    page.goto(studio.link())
+    page.set_input_files("[data-testid=upload-input]", first)
+    expect_text(page, "records", "400")
+    choose(page, "key", "patient_number")
+    page.click("[data-testid=nav-releases]")
+    page.fill("[data-testid=store-path]", str(tmp_path / "people.store"))
+    page.click("[data-testid=create-store]")
+    page.wait_for_selector("[data-testid=history]", timeout=120_000)
+    page.set_input_files("[data-testid=insert-input]", more)
+    page.wait_for_selector('[data-testid=history]:has-text("insert")', timeout=120_000)
+    assert "500" in page.inner_text("[data-testid=history]")
+    page.click("[data-testid=audit]")
+    page.wait_for_selector("[data-testid=audit-verdict]", timeout=60_000)
+    with open_release(tmp_path / "people.store") as release:
+        assert [version.verb for version in release.history()] == ["create", "insert"]
+
+
 def test_two_sessions_never_see_each_other(studio: Served, new_page: NewPage, tmp_path: Path) -> None:
     tables = {}
     for name in ("alpha", "omega"):
@@ -111,7 +140,7 @@ def test_two_sessions_never_see_each_other(studio: Served, new_page: NewPage, tm
         other = next(one for one in tables if one != name)
         for screen in SCREENS:
             page.goto(f"{studio.url}/{screen}")
-            page.wait_for_selector("main")
+            page.wait_for_selector("h1")
             page.wait_for_timeout(300)
             assert other not in page.content(), screen
         assert f"{name}_column" in plan_text(page)

@@ -16,6 +16,7 @@ import pytest
 from hedgerow import Plan, anonymize
 from hedgerow.studio import worker
 from hedgerow.studio.archives import pack
+from hedgerow.studio.before_after import before_and_after
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.stores import look_at
 from hedgerow.synthetic import clinic, write_demo
@@ -116,6 +117,16 @@ def test_records_before_and_after_belong_together(made: tuple[Job, Path], demo: 
 def test_identifiers_are_not_shown_before_and_after(made: tuple[Job, Path], demo: tuple[Path, Path]) -> None:
     shown = json.dumps(made[0].result)
     assert not any(row["name"] in shown or row["patient_number"] in shown for row in rows_of(demo[0]))
+
+
+def test_where_records_have_no_numbers_only_released_rows_are_shown(demo: tuple[Path, Path], tmp_path: Path) -> None:
+    release = anonymize(*demo, tmp_path / "release", engine="duckdb")
+    found = before_and_after(release, str(demo[0]))
+    assert not found["linked"]
+    assert len(found["rows"]) == 20
+    first = rows_of(tmp_path / "release" / "data.csv")[0]
+    assert found["rows"][0]["before"] is None
+    assert found["rows"][0]["after"] == [first[name] or None for name in found["columns"]]
 
 
 def test_an_archive_of_a_release_is_the_same_every_time(made: tuple[Job, Path], tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def frame(current: str) -> Iterator[Session]:
         if session.settings.team:
             button = f'<button class="link">Sign out {escape(session.user)}</button>'
             ui.html(f'<form method="post" action="/sign-out">{button}</form>', sanitize=False)
-    with ui.element("main").classes("w-full").props("id=content"), ui.column().classes("studio-main"):
+    with ui.element("div").classes("w-full").props("id=content"), ui.column().classes("studio-main"):
         yield session
 
 

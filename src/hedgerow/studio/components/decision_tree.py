@@ -37,7 +37,7 @@ def show_trees(comparison: Mapping[str, Any]) -> None:
     else:
         said = (
             f"{original['target']!r} is told rightly for {after:.1%} of {released['records']:,} released records, and "
-            f"for {before:.1%} of {original['records']:,} original ones. Always saying the most frequent value would be "
+            f"for {before:.1%} of {original['records']:,} original ones. Always the most frequent value would be "
             f"right for {original['root']['purity']:.1%}."
         )
         theme.note(said, testid="tree-accuracy")

@@ -222,7 +222,7 @@ def _short(text: object, most: int = 200) -> str:
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
-def show_runs(runs: Sequence[Run], current: Run) -> None:
+def show_runs(runs: Sequence[Run], current: Run | None = None) -> None:
     """Show what all runs risk, and what they are worth."""
     with theme.card():
         theme.heading("Risk and utility of all runs")

@@ -157,11 +157,7 @@ class _Form:
         given = {} if diversity is None else diversity.model_dump(exclude_none=True)
         form, value = next(iter(given.items()), ("", None))
         with ui.row().classes("w-full no-wrap gap-2"):
-            select = (
-                ui.select(DIVERSITY, value=form, label="l-diversity")
-                .classes("grow")
-                .props("outlined dense")
-            )
+            select = ui.select(DIVERSITY, value=form, label="l-diversity").classes("grow").props("outlined dense")
             text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
             number = ui.input("l", value=text).classes("w-24").props("outlined dense")
             theme.mark(select, f"l-form{one}")

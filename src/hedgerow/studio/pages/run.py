@@ -7,8 +7,8 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.comparison import METHODS
-from hedgerow.reports.svg import scatter
 from hedgerow.studio import theme
+from hedgerow.studio.components.result_cards import show_runs
 from hedgerow.studio.pages.data import refuse
 from hedgerow.studio.runs import Run
 from hedgerow.studio.sessions import Session
@@ -198,21 +198,5 @@ def _compare(runs: list[Run]) -> None:
             for run in runs
         ]
         theme.table(head, rows, numbers=range(2, 10), testid="side-by-side")
-        if len(runs) > 1:
-            points = [
-                {
-                    "x": run.risks(0.2)["prosecutor"]["average"],
-                    "y": run.facts["research_value"],
-                    "label": str(run.number),
-                    "series": run.plan.method.name,
-                }
-                for run in runs
-            ]
-            theme.chart(
-                scatter(
-                    points,
-                    title="risk and utility of all runs",
-                    x="average risk (left is safer)",
-                    y="research value (up is better)",
-                )
-            )
+    if len(runs) > 1:
+        show_runs(runs)
