@@ -18,8 +18,8 @@ from hedgerow.version import __version__
 if TYPE_CHECKING:
     from hedgerow import privacy
     from hedgerow.comparison import Comparison
-    from hedgerow.drafting import draft_plan
     from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
+    from hedgerow.examining import draft_plan
     from hedgerow.explanation import Explanation
     from hedgerow.exploration import LatticeView
     from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hedgerow.plan import Plan
     from hedgerow.reach import simulate
     from hedgerow.release import Release
+    from hedgerow.reporting import Report, report
+    from hedgerow.reports.material import SignOff
     from hedgerow.verification import Verification
     from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, verify, weights
 
@@ -44,6 +46,8 @@ _HOME = {
     "PlanError": "errors",
     "Problem": "errors",
     "Release": "release",
+    "Report": "reporting",
+    "SignOff": "reports.material",
     "Verification": "verification",
     "Patience": "lattice",
     "MaintainedRelease": "maintained",
@@ -53,10 +57,11 @@ _HOME = {
     "Comparison": "comparison",
     "anonymize": "workflow",
     "compare": "workflow",
-    "draft_plan": "drafting",
+    "draft_plan": "examining",
     "explain": "workflow",
     "explore_lattice": "workflow",
     "read_hierarchy": "hierarchy",
+    "report": "reporting",
     "save": "workflow",
     "simulate": "reach",
     "verify": "workflow",
@@ -80,6 +85,8 @@ __all__ = [
     "PlanError",
     "Problem",
     "Release",
+    "Report",
+    "SignOff",
     "Verification",
     "__version__",
     "anonymize",
@@ -91,6 +98,7 @@ __all__ = [
     "open_release",
     "privacy",
     "read_hierarchy",
+    "report",
     "save",
     "simulate",
     "verify",

@@ -14,6 +14,7 @@ shortest correct loop; nothing is fast. Sections cited are those of the specific
 ``measures``         losses and scores of a partition, count of limit breaks (SPEC 2-3)
 ``adult``            the CKA column of CPKA Table 6 (SPEC 6 and appendix)
 ``privacy``          models of attribute disclosure, what a group lacks, disclosures (SPEC 5-6)
+``risks``            risks of being found, record by record
 ``conditions``       the two necessary conditions, Algorithms 1 and 2 (SPEC 5)
 ``diverse``          GreedyPKClustering and GreedyCPKA, for any combination of models (SPEC 6)
 ``lattice``          full-domain generalization by looking at every node (SPEC 5)

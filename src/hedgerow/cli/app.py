@@ -22,7 +22,9 @@ from hedgerow.cli.options import (
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.release import release_app
+from hedgerow.cli.report import report
 from hedgerow.cli.simulate import simulate
+from hedgerow.cli.studio import studio
 from hedgerow.version import __version__
 
 app = typer.Typer(
@@ -175,6 +177,8 @@ def lattice(
 
 app.command()(compare)
 app.command()(simulate)
+app.command()(report)
+app.command()(studio)
 
 
 @app.command()

@@ -14,6 +14,8 @@ from rich.rule import Rule
 
 from hedgerow.engines.folder import check_free
 from hedgerow.lattice import Patience
+from hedgerow.reporting import report
+from hedgerow.reports.report_terminal import risk_summary
 from hedgerow.reports.terminal import explanation_summary, facts_summary, verification_summary
 from hedgerow.synthetic import Synthetic, census, clinic, deaths, write_demo
 from hedgerow.synthetic.attributes import FEWEST, FOLDER
@@ -33,7 +35,7 @@ class Kind:
     people
         What is in it.
     files
-        What is written into the folder, beside the plan and the release.
+        What is written into the folder, beside the plan, the release and its report.
     most_attributes
         How many columns it can have; None if they are always the same.
     """
@@ -44,6 +46,7 @@ class Kind:
     most_attributes: int | None = None
 
 
+REPORT = "release-report.html"
 KINDS = {
     "clinic": Kind(clinic, "patients", ("patients.csv", "location.csv")),
     "census": Kind(census, "persons", ("census.csv", FOLDER), len(CENSUS_ATTRIBUTES)),
@@ -61,6 +64,7 @@ class Demo:
     explanation: Mapping[str, Any]
     facts: Mapping[str, Any]
     verification: Mapping[str, Any]
+    risks: Mapping[str, Any] | None
 
     def show(self, console: Console) -> None:
         """Tell the story step by step, with the commands that do the same."""
@@ -69,6 +73,7 @@ class Demo:
             (f"hedgerow explain {data} {plan}", explanation_summary(self.explanation)),
             (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary(self.facts)),
             (f"hedgerow verify {release} --original {data}", verification_summary(self.verification)),
+            (f"hedgerow report {release}", risk_summary(self.facts, self.risks)),
         ]
         for command, summary in steps:
             console.print(Rule(style="dim"))
@@ -82,6 +87,7 @@ class Demo:
             (plan, "what their owner asked, with comments"),
             (release / "data.csv", "what others may use"),
             (release / "facts.json", "what is true of it"),
+            (self.folder / REPORT, "all of this on a page, to read, print and sign"),
         ):
             console.print(f"  {escape(str(path)):<36}  {what}", highlight=False, soft_wrap=True)
 
@@ -120,7 +126,7 @@ def run_demo(
 ) -> Demo:
     """Make up a table in a folder and release it."""
     kind = KINDS[wish.kind]
-    check_free(folder, replace, frozenset({*kind.files, "plan.yaml", "release"}))
+    check_free(folder, replace, frozenset({*kind.files, "plan.yaml", "release", REPORT}))
     folder.mkdir(parents=True, exist_ok=True)
     progress(f"making up {kind.people}", 0, 0)
     data, plan = write_demo(folder, wish.make())
@@ -129,4 +135,5 @@ def run_demo(
     release = anonymize(data, plan, folder / "release", replace=replace, progress=progress, patience=patience)
     progress("checking the release", 0, 0)
     checked = verify(folder / "release", original=data)
-    return Demo(folder, data, kind, found.to_dict(), release.facts, checked.to_dict())
+    told = report(folder / "release", folder / REPORT, replace=replace, progress=progress)
+    return Demo(folder, data, kind, found.to_dict(), release.facts, checked.to_dict(), told.risks)

@@ -1,4 +1,7 @@
-"""Attribute disclosures: groups that share one sensitive value, so that it is known of every member (SPEC §5)."""
+"""Attribute disclosures: groups that share one sensitive value, so that it is known of every member (SPEC §5).
+
+How far a group is from that: the share of the value that most of its records have.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +26,15 @@ def attribute_disclosures(microdata: Microdata, group_of: IntArray, groups: int)
         by_attribute[column.name] = len(single)
         listed += [(int(group), column.name) for group in single]
     return {"count": len(listed), "by_attribute": by_attribute, "listed": sorted(listed)}
+
+
+def largest_shares(microdata: Microdata, group_of: IntArray, groups: int) -> dict[str, float]:
+    """Return, for every sensitive column, the greatest share that one value has in any group; missing is no value.
+
+    Whoever knows a person's group is right so often if they guess its most frequent value.
+    """
+    found = {}
+    for position, column in enumerate(microdata.sensitive):
+        tally = tally_of(microdata, position, group_of, groups)
+        found[column.name] = round(float((tally.count / tally.total[tally.group]).max(initial=0)), 12)
+    return found

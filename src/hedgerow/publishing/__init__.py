@@ -4,7 +4,7 @@ from hedgerow.publishing.checking import is_large, verify_before_publishing, whe
 from hedgerow.publishing.folders import check_targets, publish, verify_privately, write_release
 from hedgerow.publishing.making import make_release, self_contained
 from hedgerow.publishing.progress import Progress, silent
-from hedgerow.publishing.tables import check_table, publish_table, verify_table
+from hedgerow.publishing.tables import check_table, publish_table, read_table, verify_table
 
 __all__ = [
     "Progress",
@@ -14,6 +14,7 @@ __all__ = [
     "make_release",
     "publish",
     "publish_table",
+    "read_table",
     "self_contained",
     "silent",
     "verify_before_publishing",

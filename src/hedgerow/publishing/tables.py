@@ -69,6 +69,15 @@ def verify_table(target: TablePlace, original: Where | None = None) -> Verificat
         session.close()
 
 
+def read_table(target: TablePlace) -> tuple[Plan, dict[str, Any]]:
+    """Read the plan and the facts of a table that is a release, which are in its comment."""
+    session = PostgresSession(target)
+    try:
+        return _read_comment(session.comment(target), target)
+    finally:
+        session.close()
+
+
 @contextlib.contextmanager
 def _session(target: TablePlace, engine: Engine) -> Iterator[tuple[PostgresSession, bool]]:
     """Yield a session on the server of a target, and whether it is that of the engine itself."""

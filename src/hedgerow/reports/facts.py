@@ -14,8 +14,11 @@ import numpy as np
 from hedgerow import measures
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
-from hedgerow.privacy import attribute_disclosures
+from hedgerow.privacy import attribute_disclosures, largest_shares
 from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_records
+from hedgerow.privacy.requirement import people_by_group
+from hedgerow.recoding import Recoding
+from hedgerow.reports.limit_facts import bound_of_loss, limits_by_attribute
 from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
@@ -29,9 +32,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     breaks = recoding.breaks_by_column(microdata)
     worths = measures.column_values(microdata, plan)
     values = measures.value_by_attribute(microdata, recoding, worths)
-    smallest = int(sizes.min(initial=microdata.records))
-    if plan.missing == "matches-any":
-        smallest = int(matching_records(microdata, recoding).min(initial=microdata.records))
+    matching = matching_records(microdata, recoding) if plan.missing == "matches-any" else None
+    smallest = int((sizes if matching is None else matching).min(initial=microdata.records))
     average = measures.normalized_average_group_size(sizes, withheld, k)
     facts: dict[str, Any] = {
         "version": __version__,
@@ -50,9 +52,11 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "smallest_group": smallest,
         "largest_group": int(sizes.max(initial=0)),
         "group_sizes": _histogram(sizes),
+        "group_risk_sizes": _risk_sizes(microdata, recoding, matching),
         "limits": "kept" if plan.keeps_limits else "ignored",
         "limits_broken": sum(breaks.values()),
         "limits_broken_by_attribute": breaks,
+        "limits_by_attribute": limits_by_attribute(microdata, plan, recoding),
         "loss": _number(sum(losses.values(), Fraction(0))),
         "loss_by_attribute": {name: _number(loss) for name, loss in losses.items()},
         "share_lost_by_attribute": {
@@ -60,6 +64,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
             for column in microdata.columns
         },
         "ntil": _number(measures.ntil(microdata, recoding)),
+        "most_loss": bound_of_loss(microdata, plan, recoding),
         "ncp": _number(measures.mean_ncp(microdata, recoding)),
         "granularity": _number(measures.granularity(microdata, recoding)),
         "discernibility": measures.discernibility(sizes, withheld),
@@ -69,6 +74,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "mean_group_value": round(measures.mean_group_value(microdata, recoding, worths), 12),
         "exact_end_points": measures.exact_end_points(microdata, recoding),
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
+        "largest_share_of_one_value": largest_shares(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
         "columns_not_released": sorted(table.not_released),
     }
@@ -100,3 +106,14 @@ def _histogram(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
     """Number of groups by size."""
     values, counts = np.unique(sizes, return_counts=True)
     return {str(size): int(count) for size, count in zip(values, counts, strict=True)}
+
+
+def _risk_sizes(
+    microdata: Microdata, recoding: Recoding, matching: np.ndarray[Any, np.dtype[np.int64]] | None
+) -> dict[str, int]:
+    """Count released records by how many people they cannot be told from."""
+    alike = people_by_group(microdata, recoding.group_of, recoding.groups) if matching is None else matching
+    values, number = np.unique(alike, return_inverse=True)
+    records = np.zeros(len(values), np.int64)
+    np.add.at(records, number.reshape(-1), recoding.sizes)
+    return {str(size): count for size, count in zip(values.tolist(), records.tolist(), strict=True)}

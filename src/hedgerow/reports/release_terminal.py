@@ -246,7 +246,7 @@ def audit_summary(found: Mapping[str, Any]) -> RenderableType:
     table.add_column("worst", justify="right")
     table.add_column("people who fail", justify="right")
     meanings = Table.grid(padding=(0, 2))
-    for name, asked, worst, failing, meaning in _checks(found):
+    for name, asked, worst, failing, meaning in audit_checks(found):
         mark = (
             Text("·", style="dim")
             if failing is None
@@ -259,7 +259,7 @@ def audit_summary(found: Mapping[str, Any]) -> RenderableType:
     return Group(Text(question), verdict, Text(), table, Text(), meanings, *_what_to_do(found))
 
 
-def _checks(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, int | None, str]]:
+def audit_checks(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, int | None, str]]:
     """Name, what is asked, the worst that was found, how many fail (None: nothing is asked), and what it means."""
     least = f"{found['k']:,} or more"
     left = found["people_left"]

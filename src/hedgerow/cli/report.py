@@ -1,0 +1,94 @@
+"""``hedgerow report``: what there is to say about a release, on one page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from hedgerow.cli.options import JsonOption, print_json
+from hedgerow.cli.progress import ProgressBar
+
+
+def report(
+    release: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|TABLE", help="Release folder, or table: postgresql://user@host/database?table=schema.name."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Page to write. Default: DIR-report.html, beside DIR."),
+    ] = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="The table it was made from: checks against it, and measures what each limit cost and saved.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common.")
+    ] = 0.09,
+    purpose: Annotated[str, typer.Option(help="What the release is for.")] = "",
+    recipients: Annotated[str, typer.Option(help="Who gets it.")] = "",
+    approver: Annotated[str, typer.Option(help="Who approves of it.")] = "",
+    role: Annotated[str, typer.Option(help="As what the approver does so.")] = "",
+    date: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Day of the approval.")] = "",
+    review_by: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Day until which it is looked at again.")] = "",
+    assume: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A further assumption about attackers; may be repeated.")
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Show it here; write a page only with -o.")] = False,
+    replace: Annotated[bool, typer.Option(help="Replace an earlier report.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what there is to say about a release on one page that can be read offline, printed and signed.
+
+    The release is checked again; exit code 1 if a promise is broken, and the page says so first of all.
+    """
+    from hedgerow.reporting import name_of, report
+    from hedgerow.reports.material import SignOff
+    from hedgerow.reports.report_terminal import report_summary, risk_summary
+    from hedgerow.server import is_server
+
+    sign_off = SignOff(purpose, recipients, approver, role, date, review_by, tuple(assume or ()))
+    if output is None and not terminal and not as_json:
+        folder = Path() if is_server(release) else Path(os.path.abspath(release)).parent  # noqa: PTH100
+        output = folder / f"{name_of(release).replace('/', '_')}-report.html"
+    with ProgressBar() as progress:
+        made = report(
+            release,
+            output,
+            original=original,
+            sign_off=sign_off,
+            threshold=threshold,
+            replace=replace,
+            progress=progress,
+        )
+    if as_json:
+        print_json(made.to_dict())
+    else:
+        console = Console()
+        console.print(
+            report_summary(made.to_dict()) if terminal else risk_summary(made.facts, made.risks), markup=False
+        )
+        demands = escape(", ".join(made.demands))
+        kept = f"\n[green]meets {demands}[/] under the assumptions in the report"
+        broken = "\n[bold red]BROKEN[/]: do not share this release"
+        console.print(kept if made.kept else broken, highlight=False, soft_wrap=True)
+        if output is not None:
+            console.print(f"report written to [bold]{escape(_short(output))}[/]", highlight=False, soft_wrap=True)
+    if not made.kept:
+        raise typer.Exit(1)
+
+
+def _short(path: Path) -> str:
+    """Write a path as people would: from where they are, if it lies there."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else str(path)

@@ -1,0 +1,238 @@
+"""The verb that tells about a release: checked again, its risks worked out, written as one page."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hedgerow.engines.folder import cannot_write
+from hedgerow.engines.place import read_place
+from hedgerow.errors import DataError, Problem
+from hedgerow.limit_effects import LimitEffect, measure_limits
+from hedgerow.plan import Plan
+from hedgerow.privacy.risks import accepted_risk
+from hedgerow.publishing import Progress, read_table, silent
+from hedgerow.release import Release
+from hedgerow.reports.facts import facts_to_json
+from hedgerow.reports.html import report_html
+from hedgerow.reports.html_parts import Facts
+from hedgerow.reports.material import USUAL_THRESHOLD, Digest, Extras, SignOff, demands_of, risks_of_facts
+from hedgerow.server import check_path, is_server
+from hedgerow.verification import Verification
+from hedgerow.verification.published import open_release
+from hedgerow.workflow import read_microdata, verify
+
+MOST_FILES = 50
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say about a release.
+
+    Attributes
+    ----------
+    html
+        The page: one text that needs nothing else.
+    facts, plan, verification
+        What it was made from.
+    risks
+        Of the three attackers, at the threshold; None if the facts do not say enough.
+    digests
+        Fingerprints of the files.
+    limit_effects
+        What each limit did, if the original was given; private.
+    """
+
+    html: str
+    facts: Mapping[str, Any]
+    plan: Plan
+    verification: Verification
+    risks: Mapping[str, Any] | None
+    digests: Sequence[Digest] = ()
+    limit_effects: Sequence[LimitEffect] = ()
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What is promised of every group, such as k = 5 and p = 2."""
+        return tuple(demands_of(self.plan))
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise of the release is kept."""
+        return self.verification.kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the page as plain data."""
+        return {
+            "facts": dict(self.facts),
+            "verification": self.verification.to_dict(),
+            "risks": self.risks,
+            "digests": [asdict(digest) for digest in self.digests],
+            "limit_effects": [effect.to_dict() for effect in self.limit_effects],
+        }
+
+    def __repr__(self) -> str:
+        state = "every promise kept" if self.kept else f"{len(self.verification.broken)} promises BROKEN"
+        return f"Report({state}; {len(self.html.encode()):,} bytes)"
+
+
+def report(
+    release: Release | str | Path,
+    output: str | Path | None = None,
+    *,
+    original: Any = None,
+    sign_off: SignOff | None = None,
+    threshold: float = USUAL_THRESHOLD,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Tell about a release: check it again, work out its risks, and write it all as one page.
+
+    A release that breaks its promise gets a report as well, which says so first of all.
+
+    Parameters
+    ----------
+    release
+        A release folder, the address of a table that is a release, or a release in memory.
+    output
+        File to write the page to, outside the release folder. Without it the report is only returned.
+    original
+        The table it was made from: the check then compares with it, and releases without each limit are made in memory
+        to say what the limits cost and saved. What they came to tells about the original records.
+    sign_off
+        What the page to be signed says.
+    threshold
+        A risk that is just acceptable, against which the others are held.
+    replace
+        Whether an existing file may be replaced.
+    progress
+        Called now and then during long work.
+
+    Raises
+    ------
+    DataError
+        If the folder is not a release, or the page cannot be written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hedgerow import Plan, anonymize
+    >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
+    >>> made = report(anonymize(pa.table({"sex": list("FFMM")}), plan))
+    >>> made.kept, made.risks["prosecutor"]["highest"]
+    (True, 0.5)
+    """
+    tell = progress or silent
+    accepted_risk(threshold)
+    if output is not None:
+        check_output(output, release, replace)
+    tell("checking the release", 0, 0)
+    verification = verify(release, original)
+    plan, facts, digests = _read(release)
+    effects: tuple[LimitEffect, ...] = ()
+    if original is not None:
+        tell("reading", 0, 0)
+        effects = measure_limits(*read_microdata(original, plan), tell)
+    extras = Extras(
+        name_of(release), threshold, digests, [effect.to_dict() for effect in effects], original is not None
+    )
+    tell("writing", 0, 0)
+    page = report_html(facts, plan, verification, sign_off, extras)
+    risks = risks_of_facts(Facts(facts), threshold)
+    if output is not None:
+        _write(page, Path(output))
+    return Report(page, facts, plan, verification, risks, digests, effects)
+
+
+def name_of(release: Release | str | Path) -> str:
+    """Return what a release is called: its folder or table; nothing that only its owner should know."""
+    if isinstance(release, Release):
+        return "release"
+    if is_server(release):
+        return read_place(str(release)).table
+    return Path(os.path.abspath(release)).name or "release"  # noqa: PTH100 - a link keeps its own name
+
+
+def check_output(output: str | Path, release: Release | str | Path, replace: bool) -> None:
+    """Refuse, before any work, a place that the page may not be written to."""
+    check_path(output)
+    target = Path(os.path.abspath(output))  # noqa: PTH100 - resolve() would follow a link that is to be replaced
+    if target.is_dir():
+        raise DataError(Problem("output-in-use", "The output is a folder, not a file.", str(output), "name a file"))
+    if target.exists() and not replace:
+        hint = "choose another file, or replace it with --replace"
+        raise DataError(Problem("output-in-use", "The report exists already.", str(output), hint))
+    if not target.parent.is_dir():
+        raise DataError(Problem("no-file", "The folder for the report does not exist.", str(output), "create it"))
+    if not isinstance(release, Release) and not is_server(release):
+        folder = os.path.abspath(release)  # noqa: PTH100
+        if target.is_relative_to(folder):
+            message = "A release folder holds the release and nothing else."
+            raise DataError(Problem("output", message, str(output), "write the report beside it"))
+
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple[Digest, ...]]:
+    """Return the plan, the facts and the fingerprints of a release."""
+    if isinstance(release, Release):
+        return release.plan, json.loads(facts_to_json(dict(release.facts))), ()
+    if is_server(release):
+        return *read_table(read_place(str(release))), ()
+    folder = Path(release)
+    plan, facts, data = open_release(folder)
+    files = [folder / "plan.yaml", folder / "facts.json"]
+    if data.is_dir():
+        parts = sorted(path for path in data.rglob("*") if path.is_file())
+        digests = [_digest(path, path.relative_to(folder).as_posix()) for path in parts]
+        return plan, facts, (_together(data.name, digests), *digests[:MOST_FILES], *map(_digest, files))
+    return plan, facts, tuple(map(_digest, (data, *files)))
+
+
+def _digest(path: Path, name: str = "") -> Digest:
+    found, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(BLOCK):
+                found.update(block)
+                size += len(block)
+    except OSError as error:
+        message = f"A file of the release cannot be read: {error.strerror or 'unreadable'}."
+        raise DataError(Problem("no-file", message, str(path), "check its permissions")) from None
+    return Digest(name or path.name, size, found.hexdigest())
+
+
+def _together(name: str, digests: Sequence[Digest]) -> Digest:
+    """Return one fingerprint of several files: that of what ``sha256sum`` prints of them, by name."""
+    lines = "".join(f"{one.sha256}  {one.name}\n" for one in digests)
+    title = f"{name} ({len(digests):,} files: fingerprint of their fingerprints)"
+    return Digest(title, sum(one.size for one in digests), hashlib.sha256(lines.encode()).hexdigest())
+
+
+def _write(page: str, output: Path) -> None:
+    """Write a page to a file that appears whole or not at all."""
+    target = Path(os.path.abspath(output))  # noqa: PTH100
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(page)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(beside).chmod(0o644)
+            Path(beside).replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(beside).unlink()
+            raise
+    except OSError as error:
+        raise cannot_write(output, error) from None

@@ -1,0 +1,183 @@
+"""What a report is made of: facts, plan and check of a release; what its owner adds; what was measured beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.plan import Plan
+from hedgerow.privacy import risks_of_sizes
+from hedgerow.reports.html_parts import Facts
+from hedgerow.verification import Verification
+
+USUAL_THRESHOLD = 0.09
+MOST_ASSUMPTIONS = 30
+MOST_LETTERS = 1000
+
+
+@dataclass(frozen=True)
+class SignOff:
+    """What the page to be signed says; whatever is left out is a blank line on it.
+
+    Attributes
+    ----------
+    purpose, recipients
+        What the release is for, and who gets it.
+    approver, role
+        Who approves of it, and as what.
+    date, review_by
+        Days, as 2026-11-15: of the approval, and until which it must be looked at again.
+    assumptions
+        What is assumed about attackers, beyond what follows from the plan.
+
+    Examples
+    --------
+    >>> SignOff(purpose="teaching", review_by="2027-01-31").review_by
+    '2027-01-31'
+    """
+
+    purpose: str = ""
+    recipients: str = ""
+    approver: str = ""
+    role: str = ""
+    date: str = ""
+    review_by: str = ""
+    assumptions: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        texts = (self.purpose, self.recipients, self.approver, self.role, *self.assumptions)
+        if len(self.assumptions) > MOST_ASSUMPTIONS or any(len(text) > MOST_LETTERS for text in texts):
+            message = (
+                f"A sign-off has at most {MOST_ASSUMPTIONS} assumptions, and no text above {MOST_LETTERS} letters."
+            )
+            raise HedgerowError(Problem("usage", message, hint="name a document that says more"))
+        for name in ("date", "review_by"):
+            day = getattr(self, name)
+            try:
+                if day:
+                    object.__setattr__(self, name, date.fromisoformat(str(day)).isoformat())
+            except ValueError:
+                message = (
+                    f"The {name.replace('_', '-')!r} of the sign-off must be a day. Got {str(day)[:40]!r} instead."
+                )
+                raise HedgerowError(Problem("usage", message, hint="write it as 2026-11-15")) from None
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A fingerprint (SHA-256) of a file that the report is about."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is neither in the facts nor in the plan.
+
+    Attributes
+    ----------
+    name
+        What the release is called.
+    threshold
+        The risk that is just acceptable.
+    digests
+        Fingerprints of the files of the release.
+    limit_effects
+        What releases without each limit came to, as :class:`hedgerow.limit_effects.LimitEffect` writes it; private.
+    compared_with_original
+        Whether the check had the original.
+    """
+
+    name: str = "release"
+    threshold: float = USUAL_THRESHOLD
+    digests: Sequence[Digest] = ()
+    limit_effects: Sequence[Mapping[str, Any]] = ()
+    compared_with_original: bool = False
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that the sections of a report draw from."""
+
+    facts: Facts
+    plan: Plan
+    verification: Verification
+    sign_off: SignOff = field(default_factory=SignOff)
+    extras: Extras = field(default_factory=Extras)
+
+    @property
+    def people(self) -> str:
+        """What k counts."""
+        return "records" if self.plan.person is None else "persons"
+
+    def risks(self, threshold: float | None = None) -> dict[str, Any] | None:
+        """Return the risks of the three attackers, or None if the facts do not say enough."""
+        return risks_of_facts(self.facts, self.extras.threshold if threshold is None else threshold)
+
+    def demands(self) -> list[str]:
+        """What is promised of every group, as short as can be."""
+        return demands_of(self.plan)
+
+
+def risks_of_facts(facts: Facts, threshold: float) -> dict[str, Any] | None:
+    """Return the risks of the three attackers from the facts of a release; None if these do not say, or not alike."""
+    sizes = facts.sizes("group_risk_sizes")
+    if not sizes or not _agree(facts, sizes):
+        return None
+    found = risks_of_sizes(sizes, threshold, facts.count("withheld"))
+    least = facts.number("least_rows_for_a_known_person")
+    if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
+        for attacker in ("prosecutor", "journalist"):
+            found[attacker]["highest"] = max(found[attacker]["highest"], round(1 / max(least, 1), 12))
+    return found
+
+
+def _agree(facts: Facts, sizes: Mapping[int, int]) -> bool:
+    """Tell whether the sizes agree with what the check counts for itself; a risk that does not is unknown."""
+    matching, persons = facts.get("missing") == "matches-any", facts.number("smallest_group_persons")
+    least = facts.number("smallest_group") if matching or persons is None else persons
+    groups = facts.number("groups") if not matching and persons is None else None
+    return (
+        facts.number("released") in (None, sum(sizes.values()))
+        and least in (None, min(sizes))
+        and (groups is None or groups == sum(records // size for size, records in sizes.items()))
+        and (groups is None or not any(records % size for size, records in sizes.items()))
+    )
+
+
+def demands_of(plan: Plan) -> list[str]:
+    """Say what a plan asks of every group, as short as can be.
+
+    Examples
+    --------
+    >>> attributes = {"sex": "quasi-identifier", "illness": "sensitive"}
+    >>> demands_of(Plan.from_dict({"attributes": attributes, "privacy": {"k": 5, "p": 2, "alpha": {"illness": 0.5}}}))
+    ['k = 5', 'p = 2', 'alpha = 0.5 for illness']
+    """
+    found = [f"k = {plan.privacy.k}"]
+    for model in ("p", "l", "t", "alpha"):
+        asked: Mapping[str, Any] = getattr(plan.privacy, model) or {}
+        for column, demand in asked.items():
+            said = _said(model, demand)
+            if said:
+                found.append(said if column == "*" else f"{said} for {column}")
+    return found
+
+
+def _said(model: str, demand: Any) -> str:
+    if model == "p":
+        return f"p = {demand}" if demand > 1 else ""
+    if model == "t":
+        return f"t = {demand.at_most}"
+    if model == "alpha":
+        return f"alpha = {demand}"
+    if demand.distinct is not None:
+        return f"l = {demand.distinct}" if demand.distinct > 1 else ""
+    if demand.entropy is not None:
+        return f"entropy l = {demand.entropy}"
+    return f"recursive (c, l) = ({demand.recursive[0]}, {demand.recursive[1]})"
