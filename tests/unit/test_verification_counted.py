@@ -287,6 +287,15 @@ def test_what_is_wrong_in_the_facts_is_found_alike(name: str) -> None:
         case = make(name)
         case.facts["attribute_disclosures"]["listed"].pop()
         assert case.verify()["disclosures"].found == "facts.json does not list 1"
+    for key in ("group_risk_sizes", "largest_share_of_one_value"):
+        for place in made.facts[key]:
+            case = make(name)
+            case.facts[key][place] = case.facts[key][place] * 2 + 1
+            assert not case.verify()["risks"].kept
+            assert verdicts(case.verify()) == verdicts(case.verify_rows())
+        case = make(name)
+        case.facts[key] = None
+        assert case.verify()["risks"].kept == (key == "largest_share_of_one_value" and not made.facts[key])
 
 
 @pytest.mark.parametrize("name", ["cluster", "free", "persons", "suppress", "t"])
@@ -571,6 +580,8 @@ def test_an_empty_release() -> None:
     case.link = replace(case.link, parts=case.link.parts.slice(0, 0))
     case.facts |= {"released": 0, "withheld": case.original.num_rows, "groups": 0, "smallest_group": 0}
     case.facts |= {"largest_group": 0, "attribute_disclosures": {"count": 0, "by_attribute": {}, "listed": []}}
+    shares = dict.fromkeys(case.facts["largest_share_of_one_value"], 0.0)
+    case.facts |= {"group_risk_sizes": {}, "largest_share_of_one_value": shares}
     found = case.verify()
     assert found.kept, found
 

@@ -15,6 +15,8 @@ from hedgerow.verification.original import Original, read_link, read_original
 from hedgerow.verification.overlap import check_overlap
 from hedgerow.verification.published import Published, Unreadable, read_release
 from hedgerow.verification.result import Promise, Verification, by_meaning_of_missing
+from hedgerow.verification.risks import SIZES as RISKS
+from hedgerow.verification.risks import check_risks
 from hedgerow.verification.row_evidence import RowEvidence
 from hedgerow.verification.rules import RULES, check_rules
 from hedgerow.verification.spots import spot, where
@@ -85,6 +87,8 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
     yield check_counts(evidence)
     if DISCLOSURES in evidence.published.facts:
         yield check_disclosures(evidence)
+    if RISKS in evidence.published.facts:
+        yield check_risks(evidence)
     if evidence.original is not None:
         check = check_truthful if evidence.has_link else check_unchanged
         yield check(evidence, evidence.original)

@@ -26,6 +26,7 @@ MEANINGS: dict[str, str] = {
     "rules": "facts.json says which rules are kept, and how many groups break the others",
     "counts": "facts.json counts what is there",
     "disclosures": "facts.json lists every group with only one value of a sensitive column",
+    "risks": "facts.json counts rows by how many are alike, and the share of one sensitive value, as they are",
     "truthful": "every published cell is true of the record behind it",
     "unchanged": "released sensitive and other values occur in the original at least as often",
 }
