@@ -16,6 +16,7 @@ from hedgerow.engines.folder import cannot_write
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
 from hedgerow.limit_effects import LimitEffect, measure_limits
+from hedgerow.maintained import open_release as open_store
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.publishing import Progress, read_table, silent
@@ -49,6 +50,8 @@ class Report:
         Fingerprints of the files.
     limit_effects
         What each limit did, if the original was given; private.
+    audit
+        What holders of all versions could learn, if the store was given.
     """
 
     html: str
@@ -58,6 +61,7 @@ class Report:
     risks: Mapping[str, Any] | None
     digests: Sequence[Digest] = ()
     limit_effects: Sequence[LimitEffect] = ()
+    audit: Mapping[str, Any] | None = None
 
     @property
     def demands(self) -> tuple[str, ...]:
@@ -77,6 +81,7 @@ class Report:
             "risks": self.risks,
             "digests": [asdict(digest) for digest in self.digests],
             "limit_effects": [effect.to_dict() for effect in self.limit_effects],
+            "audit": self.audit,
         }
 
     def __repr__(self) -> str:
@@ -89,6 +94,7 @@ def report(
     output: str | Path | None = None,
     *,
     original: Any = None,
+    store: str | Path | None = None,
     sign_off: SignOff | None = None,
     threshold: float = USUAL_THRESHOLD,
     replace: bool = False,
@@ -107,6 +113,8 @@ def report(
     original
         The table it was made from: the check then compares with it, and releases without each limit are made in memory
         to say what the limits cost and saved. What they came to tells about the original records.
+    store
+        The store that the release was exported from: what holders of all versions could learn is told too.
     sign_off
         What the page to be signed says.
     threshold
@@ -141,15 +149,15 @@ def report(
     if original is not None:
         tell("reading", 0, 0)
         effects = measure_limits(*read_microdata(original, plan), tell)
-    extras = Extras(
-        name_of(release), threshold, digests, [effect.to_dict() for effect in effects], original is not None
-    )
+    measured = [effect.to_dict() for effect in effects]
+    audit = None if store is None else _audited(store, facts, tell)
+    extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit)
     tell("writing", 0, 0)
     page = report_html(facts, plan, verification, sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
         _write(page, Path(output))
-    return Report(page, facts, plan, verification, risks, digests, effects)
+    return Report(page, facts, plan, verification, risks, digests, effects, audit)
 
 
 def name_of(release: Release | str | Path) -> str:
@@ -196,6 +204,17 @@ def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple
         digests = [_digest(path, path.relative_to(folder).as_posix()) for path in parts]
         return plan, facts, (_together(data.name, digests), *digests[:MOST_FILES], *map(_digest, files))
     return plan, facts, tuple(map(_digest, (data, *files)))
+
+
+def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Audit all versions of a store, one of which the release must be."""
+    with open_store(store, progress=tell) as kept:
+        history = kept.history()
+        same = [row.number for row in history if row.facts == facts]
+        if not same:
+            hint = "give the store that it was exported from"
+            raise DataError(Problem("no-version", "The release is not a version of this store.", hint=hint))
+        return {**kept.audit().to_dict(), "version": same[-1], "versions": len(history)}
 
 
 def _digest(path: Path, name: str = "") -> Digest:

@@ -93,7 +93,7 @@ def test_everything_that_is_signed(folder: Path, hedgerow: Run) -> None:
 def test_json_and_terminal_write_no_page(folder: Path, hedgerow: Run) -> None:
     done = hedgerow("report", "release", "--json", "--original", "data.csv", cwd=folder)
     found = json.loads(done.stdout)
-    assert set(found) == {"facts", "verification", "risks", "digests", "limit_effects"}
+    assert set(found) == {"facts", "verification", "risks", "digests", "limit_effects", "audit"}
     assert found["facts"] == json.loads((folder / "release" / "facts.json").read_text())
     assert found["risks"]["threshold"] == 0.09
     assert [effect["attribute"] for effect in found["limit_effects"]] == ["age"]

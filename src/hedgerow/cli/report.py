@@ -32,6 +32,12 @@ def report(
             help="The table it was made from: checks against it, and measures what each limit cost and saved.",
         ),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="The store it was exported from: also tells what holders of all versions could learn."
+        ),
+    ] = None,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common.")
     ] = 0.09,
@@ -66,6 +72,7 @@ def report(
             release,
             output,
             original=original,
+            store=store,
             sign_off=sign_off,
             threshold=threshold,
             replace=replace,

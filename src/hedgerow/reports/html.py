@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from hedgerow.plan import Plan
-from hedgerow.reports import html_asked, html_limits, html_lost, html_proof, html_risks
+from hedgerow.reports import html_asked, html_limits, html_lost, html_proof, html_risks, html_versions
 from hedgerow.reports.html_parts import Facts, shorten
 from hedgerow.reports.material import Extras, Material, SignOff
 from hedgerow.verification import Verification
@@ -30,6 +30,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Material], str]], ...] = (
     ("rules", "Rules", html_lost.rules),
     ("disclosures", "Disclosures", html_risks.disclosures),
     ("risks", "Risks", html_risks.risks),
+    ("versions", "Versions", html_versions.versions),
     ("not-protected", "Not protected", html_risks.not_protected),
     ("evidence", "Fingerprints", html_proof.evidence),
     ("approval", "Approval", html_proof.approval),

@@ -91,6 +91,9 @@ class Extras:
         What releases without each limit came to, as :class:`hedgerow.limit_effects.LimitEffect` writes it; private.
     compared_with_original
         Whether the check had the original.
+    audit
+        What holders of all versions could learn, as :class:`hedgerow.maintenance.audit.Audit` writes it, with the
+        number of this ``version`` and how many ``versions`` there are; None for a release that is not from a store.
     """
 
     name: str = "release"
@@ -98,6 +101,7 @@ class Extras:
     digests: Sequence[Digest] = ()
     limit_effects: Sequence[Mapping[str, Any]] = ()
     compared_with_original: bool = False
+    audit: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

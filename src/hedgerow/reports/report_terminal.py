@@ -12,6 +12,7 @@ from rich.text import Text
 from hedgerow.privacy.risks import COMMON_THRESHOLDS
 from hedgerow.reports.html_parts import Facts, percent
 from hedgerow.reports.material import risks_of_facts
+from hedgerow.reports.release_terminal import audit_summary
 from hedgerow.reports.terminal import facts_summary, verification_summary
 
 ATTACKERS = {
@@ -30,6 +31,8 @@ def report_summary(found: Mapping[str, Any]) -> RenderableType:
     parts += [risk_summary(found["facts"], found["risks"])]
     if found["limit_effects"]:
         parts += [Text(), _effects(found["limit_effects"])]
+    if found["audit"] is not None:
+        parts += [Text(), audit_summary(found["audit"])]
     return Group(*parts)
 
 
