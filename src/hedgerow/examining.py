@@ -97,7 +97,7 @@ def examine(
     check_path(source)
     if is_server(source):
         return _on_server(source, form, progress or _silent, rows)
-    if isinstance(source, str | Path) and Path(source).is_file() and Path(source).stat().st_size > opening.LARGE_FILE:
+    if opening.is_large_file(source):
         given = form or DataFormat()
         columns, found, first = in_likely_encoding(
             source, given, lambda likely: _in_large_file(Path(source), likely, progress or _silent, rows)

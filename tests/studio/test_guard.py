@@ -23,7 +23,7 @@ def test_without_a_token_nothing_is_served(studio: Served) -> None:
 def test_a_token_works_once(studio: Served) -> None:
     link = studio.link()
     path = link.removeprefix(studio.url)
-    assert studio.ask("GET", path)[0] == 303
+    assert studio.ask("GET", path)[0] == 200
     assert studio.ask("GET", path)[0] == 401
 
 
@@ -70,6 +70,24 @@ def test_a_socket_needs_a_session_and_a_page_of_its_own(studio: Served) -> None:
     assert studio.shake_hands(path, {"Origin": studio.url}) == 403
     assert studio.shake_hands(path, mine) == 403
     assert studio.shake_hands(path + "&client_id=00000000-0000-0000-0000-000000000000", mine) == 403
+
+
+def test_pages_do_not_poll(studio: Served) -> None:
+    mine = studio.enter()
+    assert studio.ask("GET", "/_nicegui_ws/socket.io/?EIO=4&transport=polling", mine)[0] == 403
+    assert studio.ask("POST", "/_nicegui_ws/socket.io/?EIO=4&transport=polling&sid=x", mine, b"40")[0] == 403
+
+
+def test_cookies_of_other_programs_do_no_harm(studio: Served) -> None:
+    mine = studio.enter()
+    for other in ('app={"theme":1}; ', "a=b=c; ;; =; ", 'x="; '):
+        assert studio.ask("GET", "/data", {**mine, "Cookie": other + mine["Cookie"]})[0] == 200
+
+
+def test_a_session_keeps_no_more_than_its_share(studio: Served) -> None:
+    mine = studio.enter()
+    answers = [studio.ask("POST", "/files?name=a.csv", mine, b"x" * 900_000)[0] for _ in range(4)]
+    assert answers == [200, 200, 200, 507]
 
 
 def test_an_upload_within_the_limit_is_kept_under_an_opaque_name(studio: Served) -> None:
@@ -145,7 +163,7 @@ def test_every_answer_keeps_other_pages_out(studio: Served) -> None:
     for headers in (studio.ask("GET", "/data", mine)[1], studio.ask("GET", "/data")[1]):
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert "server" not in headers
 
 

@@ -82,9 +82,9 @@ def test_a_workbench_ends_what_it_began(tmp_path: Path) -> None:
 def test_stores_of_the_folder_are_offered(tmp_path: Path) -> None:
     for name in ("b.store", "a.store", "c.csv"):
         (tmp_path / name).touch()
-    assert [path.name for path in offered_stores(Settings(folder=tmp_path))] == ["a.store", "b.store"]
-    assert offered_stores(Settings(folder=tmp_path / "none")) == []
-    assert offered_stores(Settings()) == []
+    assert [path.name for path in offered_stores(Settings(folder=tmp_path), "ann")] == ["a.store", "b.store"]
+    assert offered_stores(Settings(folder=tmp_path / "none"), "ann") == []
+    assert offered_stores(Settings(), "ann") == []
 
 
 def test_the_place_of_a_store_is_shown_without_its_password() -> None:

@@ -59,6 +59,13 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
         assert path.read_bytes() == (release / path.name).read_bytes(), path.name
 
 
+def test_a_link_from_elsewhere_lets_in(studio: Served, new_page: NewPage, tmp_path: Path) -> None:
+    page, link = new_page(), studio.link()
+    (tmp_path / "enter.html").write_text(f'<meta http-equiv="refresh" content="0; url={link}">')
+    page.goto((tmp_path / "enter.html").as_uri())
+    page.wait_for_selector("[data-testid=made-up]")
+
+
 def test_moving_a_limit_shows_what_explain_gives(
     studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -183,6 +190,32 @@ def test_a_file_that_is_no_table_is_refused_with_a_word_and_no_value(
     shown = page.inner_text("[data-testid=problems]")
     assert "Secretvalue" not in shown
     assert "Secretvalue" not in studio.printed
+
+
+def test_names_and_values_are_never_run(studio: Served, new_page: NewPage, tmp_path: Path) -> None:
+    names = ['<img src=x onerror="hacked=1">', "{{hacked=2}}", '" onclick="hacked=3" x="', "'); hacked=4; ('"]
+    evil = tmp_path / "<img src=x onerror=hacked=5>.csv"
+    rows = [[f"{name}{number % 3}".replace('"', '""') for name in names] for number in range(90)]
+    lines = ['","'.join(name.replace('"', '""') for name in names), *('","'.join(row) for row in rows)]
+    evil.write_text("".join(f'"{line}"\n' for line in lines))
+    page = new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(studio.link())
+    page.set_input_files("[data-testid=upload-input]", evil)
+    expect_text(page, "records", "90")
+    page.goto(f"{studio.url}/run")
+    page.fill("[data-testid=run-title]", names[0] + names[1])
+    page.click("[data-testid=start]")
+    page.wait_for_selector("[data-testid=result-1]", timeout=60_000)
+    for screen in SCREENS:
+        page.goto(f"{studio.url}/{screen}")
+        page.wait_for_selector("h1")
+        page.wait_for_timeout(500)
+        assert page.evaluate("typeof hacked") == "undefined", screen
+    assert names[0] in plan_text(page)
+    assert not said
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,27 @@ def test_the_log_tells_who_did_what_and_nothing_of_the_data(team: tuple[Served, 
     assert stat.S_IMODE((folder / "audit.jsonl").stat().st_mode) == 0o600
 
 
+def test_people_sign_in_and_out_in_a_browser(team: tuple[Served, Path], new_page: Any) -> None:
+    served, folder = team
+    page, other = new_page(ignore_https_errors=True), new_page(ignore_https_errors=True)
+    for one, name in ((page, "ann"), (other, "bob")):
+        one.goto(served.url)
+        one.fill("[name=name]", name)
+        one.fill("[name=password]", PASSWORD)
+        one.click("button")
+        one.wait_for_selector("[data-testid=made-up]")
+    tab = page.context.new_page()
+    tab.goto(f"{served.url}/data")
+    tab.wait_for_selector("[data-testid=made-up]")
+    page.click("text=Sign out ann")
+    page.wait_for_selector("[name=password]")
+    tab.click("[data-testid=made-up]")
+    tab.wait_for_selector("[name=password]")  # the other tab of the same person does nothing any more
+    other.click("[data-testid=made-up]")
+    other.wait_for_selector("[data-testid=records]")
+    assert '"left"' in (folder / "audit.jsonl").read_text()
+
+
 def test_guessing_is_slowed_down() -> None:
     users = {"ann": _kept(PASSWORD)}
     door = Door(users)
@@ -162,6 +184,11 @@ def test_a_team_opens_files_of_its_folder_only(tmp_path: Path) -> None:
             settings.check_place(place)
     with pytest.raises(HedgerowError):
         Settings(users=users).check_place("/etc/passwd")
+    ann, bob = (settings.check_store("clinic.store", name) for name in ("ann", "bob"))
+    assert ann != bob
+    for place in ("../bob/clinic.store", "/tmp/x.store", "..", "a/b.store", "../../../x"):
+        with pytest.raises(HedgerowError):
+            settings.check_store(place, "ann")
 
 
 def _kept(password: str) -> str:

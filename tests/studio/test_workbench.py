@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from hedgerow import Plan, explain
-from hedgerow.errors import HedgerowError
+from hedgerow.engines.opening import is_large_file
+from hedgerow.errors import HedgerowError, PlanError
 from hedgerow.microdata import encode_table
+from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.files import Files
+from hedgerow.studio.sessions import Sessions
+from hedgerow.studio.settings import Settings
 from hedgerow.studio.workbench import Workbench
 
 
@@ -144,9 +148,55 @@ def test_without_a_table_there_is_nothing_to_do(tmp_path: Path) -> None:
 
 
 def test_names_of_files_are_for_people_only(tmp_path: Path) -> None:
-    files = Files(tmp_path)
+    files = Files(tmp_path, 1000)
     for name in ("../../x.csv", "/etc/passwd", "a\0b.csv", "x" * 5000 + ".csv", "..", ".csv"):
         stored = files.write(name, b"1")
         assert stored.path.parent == tmp_path
         assert stored.path.stat().st_mode & 0o777 == 0o600
     assert files.find("nothing") is None
+
+
+def test_a_plan_from_elsewhere_names_no_file_of_this_machine(bench: Workbench, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("Alice;HIV;*\nBob;HIV;*\n")
+    problems = bench.change_attribute("sex", hierarchy={"file": str(tmp_path / "secret.csv")})
+    assert [problem.code for problem in problems] == ["hierarchy-file"]
+    assert "Alice" not in str(problems)
+    with pytest.raises(PlanError, match="may not name files"):
+        Plan.loads(
+            f"attributes: {{sex: {{role: quasi-identifier, hierarchy: {{file: {tmp_path}/secret.csv}}}}}}\nprivacy: {{k: 2}}",
+            base=None,
+        )
+
+
+def test_no_more_runs_at_once_than_may(bench: Workbench) -> None:
+    runs = [bench.start() for _ in range(3)]
+    with pytest.raises(HedgerowError, match="as many as may"):
+        bench.start()
+    bench.close()
+    assert not any(run.running for run in runs)
+
+
+def test_sessions_end_when_nobody_uses_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions(Settings(), AuditLog())
+    try:
+        secret, session = sessions.begin("ann")
+        session.files.write("a.csv", b"1")
+        assert sessions.find(secret) is session
+        session.seen -= 13 * 3600
+        assert sessions.find(secret) is None
+        assert session.ended
+        assert not session.folder.exists()
+        secrets = [sessions.begin("bob")[0] for _ in range(8)]
+        assert [sessions.find(one) is not None for one in secrets] == [False] * 2 + [True] * 6
+    finally:
+        sessions.close()
+
+
+def test_a_file_that_unpacks_to_far_more_is_not_read_into_memory(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 6_000_000, pa.int32()), pa.array(["x" * 200]))
+    pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1_000_000
+    assert is_large_file(tmp_path / "bomb.parquet")

@@ -84,7 +84,7 @@ def studio(
             _tell(f"The studio is at {opened.url} (Ctrl-C ends it).")
             return
         link = opened.link()
-        shown = browser and open_browser(link)
+        shown = browser and open_browser(link, opened.sessions.folder)
         _tell(
             f"The studio is open in your browser. If it is not: {link}"
             if shown

@@ -16,6 +16,8 @@ from hedgerow.server import check_path, is_server
 ENGINES = ("auto", "local", "duckdb", "spark")
 LARGE_FILE = 256 << 20
 """Bytes from which on a file is not read into memory."""
+CELL = 24
+"""Bytes that a cell of text takes in memory, roughly: its place, and what it shares with others like it."""
 
 
 @contextlib.contextmanager
@@ -62,6 +64,28 @@ def is_local(data: Any) -> bool:
     return not is_server(data) and type(data).__module__.split(".")[0] != "pyspark"
 
 
+def is_large_file(data: Any) -> bool:
+    """Tell whether data is a file that is better not read into memory: by its size, or what a Parquet file unpacks to.
+
+    Columns of few values take next to no room in a Parquet file, and all of it in memory.
+    """
+    if not isinstance(data, str | Path) or not Path(data).is_file():
+        return False
+    if Path(data).stat().st_size > LARGE_FILE:
+        return True
+    if Path(data).suffix.lower() not in (".parquet", ".pq"):
+        return False
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        told = pq.read_metadata(data)
+    except (pa.ArrowException, OSError):
+        return False  # whoever reads it says what is wrong with it
+    unpacked = sum(told.row_group(number).total_byte_size for number in range(told.num_row_groups))
+    return bool(max(unpacked, told.num_rows * told.num_columns * CELL) > LARGE_FILE)
+
+
 def _chosen(data: Any, engine: str, whole: bool) -> str:
     if engine not in ENGINES:
         message = f"There is no engine {engine!r}."
@@ -73,8 +97,7 @@ def _chosen(data: Any, engine: str, whole: bool) -> str:
     elif not is_local(data):
         natural = "spark"
     else:
-        large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
-        natural = "duckdb" if large and not whole else "local"
+        natural = "duckdb" if is_large_file(data) and not whole else "local"
     if engine != "auto" and natural in ("postgres", "spark") and engine != natural:
         message = f"The {engine} engine does not read this kind of data."
         raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))

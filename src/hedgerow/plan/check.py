@@ -57,7 +57,7 @@ PARTS_BY_ROLE: dict[str, set[str]] = {
 }
 
 
-def parse(raw: Any, places: Places, base: Path) -> tuple[PlanModel | None, list[Problem]]:
+def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None, list[Problem]]:
     """Turn plain data into a plan; return what could be read and every problem found."""
     if not isinstance(raw, Mapping):
         hint = "start with 'attributes:' and 'privacy: {k: 5}'"
@@ -76,7 +76,7 @@ def parse(raw: Any, places: Places, base: Path) -> tuple[PlanModel | None, list[
     return model, problems + _check_k(model.privacy, places) + _check_whole(model, places)
 
 
-def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path) -> list[Problem]:
+def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path | None) -> list[Problem]:
     """Find the deeper problems of those parts of a plan that can be read although others cannot."""
     problems: list[Problem] = []
     columns = raw.get("attributes")
@@ -198,7 +198,9 @@ def _shown(value: Any) -> str:
 # -- problems of one attribute ---------------------------------------------------------------------------------------
 
 
-def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path) -> tuple[Attribute, list[Problem]]:
+def _check_attribute(
+    name: str, attribute: Attribute, places: Places, base: Path | None
+) -> tuple[Attribute, list[Problem]]:
     at: tuple[Any, ...] = ("attributes", name)
     problems: list[Problem] = []
 
@@ -236,7 +238,11 @@ def _check_attribute(name: str, attribute: Attribute, places: Places, base: Path
     spec, tree = attribute.hierarchy, None
     if spec is not None:
         if spec.kind == "file":
-            tree = attempt(lambda: read_hierarchy(base / str(spec.file)), "hierarchy")
+            if base is None:
+                message = f"Column {name!r}: a plan that is taken from elsewhere may not name files of this machine."
+                report("hierarchy-file", message, "write the hierarchy out as a tree", "hierarchy")
+            else:
+                tree = attempt(lambda: read_hierarchy(base / str(spec.file)), "hierarchy")
             if tree is not None:
                 attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
         elif spec.kind == "tree":

@@ -60,16 +60,16 @@ class Plan(PlanModel):
         return cls.loads(text, file=str(path), base=path.parent)
 
     @classmethod
-    def loads(cls, text: str, file: str = "plan", base: str | Path = ".") -> Plan:
-        """Read a plan from YAML text."""
+    def loads(cls, text: str, file: str = "plan", base: str | Path | None = ".") -> Plan:
+        """Read a plan from YAML text; without a ``base`` it may not name hierarchy files."""
         raw, places, problems = read_yaml(text, file)
-        model, more = parse(raw, places, Path(base))
+        model, more = parse(raw, places, None if base is None else Path(base))
         return cls._from(model, problems + more)
 
     @classmethod
-    def from_dict(cls, raw: Mapping[str, Any], base: str | Path = ".") -> Plan:
-        """Make a plan from plain data of the same shape as the file."""
-        model, problems = parse(raw, NOWHERE, Path(base))
+    def from_dict(cls, raw: Mapping[str, Any], base: str | Path | None = ".") -> Plan:
+        """Make a plan from plain data of the same shape as the file; without a ``base`` it may not name files."""
+        model, problems = parse(raw, NOWHERE, None if base is None else Path(base))
         return cls._from(model, problems)
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -32,8 +33,9 @@ class StoredFile:
 class Files:
     """The files of one session."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_bytes: int) -> None:
         self.folder = folder
+        self._most_bytes = most_bytes
         self._by_id: dict[str, StoredFile] = {}
 
     def new(self, name: str) -> StoredFile:
@@ -51,13 +53,22 @@ class Files:
         try:
             handle = os.open(stored.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as file:
+                room = self._room()
                 async for part in parts:
+                    room -= len(part)
+                    if room < 0:
+                        raise OSError(errno.EDQUOT, "no room is left for this session")
                     file.write(part)
             done = True
         finally:
             if not done:
                 self.remove(stored.id)
         return stored
+
+    def _room(self) -> int:
+        """Bytes that this session may still keep, all its files taken together."""
+        there = (stored.path for stored in self._by_id.values())
+        return self._most_bytes - sum(path.stat().st_size for path in there if path.exists())
 
     def write(self, name: str, content: bytes) -> StoredFile:
         """Keep something that was made here, to be downloaded."""

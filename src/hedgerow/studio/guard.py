@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -42,7 +41,7 @@ HEADERS = (
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # without it browsers say nothing of the origin of our own forms
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
@@ -75,12 +74,12 @@ class Guard:
     """Wraps an application; what is refused never reaches it."""
 
     def __init__(self, app: App, rules: Rules, sessions: Sessions, log: AuditLog) -> None:
-        self._app, self._rules, self._sessions, self._log = app, rules, sessions, log
+        self.app, self._rules, self._sessions, self._log = app, rules, sessions, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its session."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         refusal, session = self._judge(scope)
         if refusal is not None:
@@ -88,10 +87,13 @@ class Guard:
             return
         scope.setdefault("state", {})["session"] = session
         if scope["type"] == "websocket":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         limit = self._rules.upload_bytes if scope["path"] == UPLOADS else SMALL
-        await _Exchange(self._app, limit, receive, send).run(scope)
+        exchange = _Exchange(self.app, limit, receive, send)
+        await exchange.run(scope)
+        if exchange.ended:
+            self._log.write("refused", session, reason="too large")
 
     def _judge(self, scope: Scope) -> tuple[tuple[int, str] | None, Session | None]:
         """Say why a request is refused, or whose it is."""
@@ -104,8 +106,11 @@ class Guard:
         if (origin is not None or needed) and origin not in self._rules.origins:
             self._log.write("refused", reason="origin")
             return (403, "Requests from other pages are refused."), None
+        if not socket and scope["path"].startswith(SOCKETS):
+            return (403, "Pages talk to the studio by sockets only."), None
         session = self._sessions.find(_cookie(headers.get("cookie", ""), self._rules.cookie))
         if session is None and (socket or scope["path"] not in DOORS):
+            self._log.write("refused", reason="no session")
             if self._rules.signs_in:
                 return (401, SIGN_IN), None
             return (401, NO_SESSION), None
@@ -120,7 +125,7 @@ class _Exchange:
 
     def __init__(self, app: App, limit: int, receive: Receive, send: Send) -> None:
         self._app, self._limit, self._receive, self._send = app, limit, receive, send
-        self._received, self._begun, self._ended = 0, False, False
+        self._received, self._begun, self.ended = 0, False, False
 
     async def run(self, scope: Scope) -> None:
         said = _headers(scope).get("content-length", "")
@@ -139,7 +144,7 @@ class _Exchange:
         return message
 
     async def _answered(self, message: Message) -> None:
-        if self._ended:
+        if self.ended:
             return
         if message["type"] == "http.response.start":
             self._begun = True
@@ -149,7 +154,7 @@ class _Exchange:
     async def _too_much(self) -> None:
         if not self._begun:
             await _answer(self._send, 413, f"More than {self._limit:,} bytes were sent.", close=True)
-        self._ended = True
+        self.ended = True
 
 
 NO_SESSION = (
@@ -169,11 +174,12 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _cookie(text: str, name: str) -> str | None:
-    try:
-        found = SimpleCookie(text).get(name)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+    """Find our cookie among those that other programs of this machine may have set."""
+    for part in text.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return value
+    return None
 
 
 def _own_page(scope: Scope, session: Session) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,22 @@ class Run:
     patterns: Job | None = None
 
     @classmethod
-    def start(cls, number: int, title: str, data: str, data_name: str, plan: Plan, folder: Path) -> Run:
-        """Begin a run in a process of its own."""
+    def start(
+        cls,
+        number: int,
+        title: str,
+        data: str,
+        data_name: str,
+        plan: Plan,
+        folder: Path,
+        ended: Callable[[Job], None] | None = None,
+    ) -> Run:
+        """Begin a run in a process of its own; ``ended`` is called when it is over."""
         own = folder / f"run-{number}"
         own.mkdir(mode=0o700)
         (own / "plan.yaml").write_text(plan.to_yaml(), encoding="utf-8")
         task = {"task": "release", "data": data, "plan": str(own / "plan.yaml"), "output": str(own / "release")}
-        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task))
+        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task, ended))
 
     @property
     def release(self) -> Path:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import socket
 import sys
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -24,10 +24,12 @@ from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.guard import Guard, Rules
 from hedgerow.studio.sessions import Session, Sessions
 from hedgerow.studio.settings import Settings
+from hedgerow.studio.sockets import bind_sockets
 from hedgerow.studio.users import Door, read_users
 
 SOCKET_BYTES = 4 << 20
 """Greatest message that a page may send."""
+MOST_CONNECTIONS = 400
 
 
 class Studio:
@@ -55,7 +57,8 @@ class Studio:
         hosts = {name.lower() if self.port == usual else f"{name.lower()}:{self.port}" for name in names}
         hosts |= {name.lower() for name in settings.names}
         origins = frozenset(f"{settings.scheme}://{host}" for host in hosts)
-        rules = Rules(frozenset(hosts), origins, settings.upload_bytes, f"hedgerow-{self.port}", settings.team)
+        safe = "__Host-" if settings.scheme == "https" else ""  # over TLS no other port can set it
+        rules = Rules(frozenset(hosts), origins, settings.upload_bytes, f"{safe}hedgerow-{self.port}", settings.team)
         self.url = f"{settings.scheme}://{names[0]}:{self.port}"
         self._cookie = rules.cookie
         self.app = Guard(self._build(), rules, self.sessions, self.log)
@@ -73,11 +76,15 @@ class Studio:
             server_header=False,
             ws_max_size=SOCKET_BYTES,
             timeout_graceful_shutdown=3,
+            limit_concurrency=MOST_CONNECTIONS,
             ssl_certfile=self.settings.certificate,
             ssl_keyfile=None if self.settings.private_key is None else str(self.settings.private_key),
         )
         quiet_logs()
+        os.umask(0o077)
         server = uvicorn.Server(config)
+        if hasattr(signal, "SIGHUP"):  # the terminal was closed
+            signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
         if opened is not None:
             threading.Thread(target=_when_started, args=(server, opened), daemon=True).start()
         try:
@@ -101,7 +108,11 @@ class Studio:
         app.post("/sign-out")(self._sign_out)
         app.post("/files")(self._upload)
         app.get("/files/{number}")(self._download)
+        os.environ["NICEGUI_STORAGE_PATH"] = str(
+            self.sessions.folder / "unused"
+        )  # the toolkit's own storage is not used
         _add_screens(app)
+        bind_sockets(self.sessions)
         return app
 
     async def _enter(self, request: Request, token: str = "") -> Response:
@@ -111,17 +122,19 @@ class Studio:
                 "This link was used, or is not one of this studio. Press Enter where it was started for another one.",
                 401,
             )
+        (self.sessions.folder / "enter.html").unlink(missing_ok=True)
         self._tell(f"A browser has entered. For another one: {self.link()}")
-        return await self._begin("owner")
+        # A page, not a redirect: browsers do not show the cookie after a redirect from a link that lay elsewhere.
+        return self._begin("owner", HTMLResponse(ENTERED, headers={"cache-control": "no-store"}))
 
-    async def _begin(self, user: str) -> Response:
+    def _begin(self, user: str, answer: Response) -> Response:
         if self.sessions.full():
+            self.log.write("refused", reason="too many sessions")
             return PlainTextResponse("Too many sessions are open.", 503)
         secret, session = self.sessions.begin(user)
         self.log.write("entered", session)
         if self.settings.data is not None:
             session.opening = (self.settings.data, self.settings.plan)
-        answer = RedirectResponse("/data", 303)
         safe = self.settings.scheme == "https"
         answer.set_cookie(self._cookie, secret, httponly=True, samesite="strict", secure=safe)
         return answer
@@ -135,9 +148,10 @@ class Studio:
         given = parse_qs((await request.body()).decode("utf-8", "replace"))
         name, password = (given.get(key, [""])[0] for key in ("name", "password"))
         if self._door is None or not await asyncio.to_thread(self._door.opens, name, password):
-            self.log.write("refused", reason="password")
+            known = self._door is not None and self._door.knows(name)
+            self.log.write("refused", reason="password", tried=name if known else None)
             return RedirectResponse("/sign-in?wrong=true", 303)
-        return await self._begin(name)
+        return self._begin(name, RedirectResponse("/data", 303))
 
     async def _sign_out(self, request: Request) -> Response:
         session: Session = request.state.session
@@ -169,8 +183,7 @@ class Studio:
 
 
 def _add_screens(app: FastAPI) -> None:
-    """Put the screens into the application; the toolkit's own storage is not used, and kept out of the way."""
-    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(tempfile.gettempdir()) / "hedgerow-unused"))
+    """Put the screens into the application."""
     from nicegui import app as screens
     from nicegui import ui
 
@@ -222,12 +235,20 @@ def _when_started(server: uvicorn.Server, opened: Callable[[], None]) -> None:
     opened()
 
 
-def open_browser(url: str) -> bool:
-    """Open a browser if there is a screen; a text browser in the terminal would do no good."""
+def open_browser(url: str, folder: Path) -> bool:
+    """Open a browser if there is a screen; a text browser in the terminal would do no good.
+
+    The link is in a file that only we can read: everybody on this machine sees what programs are started with.
+    """
     has_screen = sys.platform in ("darwin", "win32") or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
-    return has_screen and webbrowser.open(url)
+    if not has_screen:
+        return False
+    page = folder / "enter.html"
+    page.touch(0o600)
+    page.write_text(f'<meta http-equiv="refresh" content="0; url={url}"><a href="{url}">Enter</a>', encoding="utf-8")
+    return webbrowser.open(page.as_uri())
 
 
 class _Discreet(logging.Formatter):
@@ -255,6 +276,9 @@ def quiet_logs() -> None:
         logger.setLevel(logging.ERROR)
 
 
+ENTERED = (
+    '<!doctype html><title>Hedgerow</title><meta http-equiv="refresh" content="0; url=/data"><a href="/data">Enter</a>'
+)
 WRONG = '<p role="alert" class="wrong">Name and password do not fit, or there were too many tries. Wait a minute.</p>'
 SIGN_IN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in · Hedgerow</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>

@@ -22,7 +22,10 @@ from hedgerow.studio.workbench import Workbench
 
 IDLE_SECONDS = 12 * 3600
 """A session that nobody used for so long ends, and its files are removed."""
+SWEEP_SECONDS = 300.0
 MOST_SESSIONS = 64
+MOST_OF_A_USER = 6
+"""Sessions that one person may have; of more, the one longest unused ends."""
 
 
 @dataclass(eq=False)
@@ -41,6 +44,8 @@ class Session:
         Pages of this session that are open; a socket may talk to these only.
     dark
         Whether pages are dark; None: as the system wants it.
+    ended
+        Whether it is over: its pages do nothing any more.
     opening
         Data and plan that are opened when the first page is shown.
     """
@@ -55,6 +60,7 @@ class Session:
     seen: float = field(default_factory=time.monotonic)
     clients: set[str] = field(default_factory=set)
     dark: bool | None = None
+    ended: bool = False
     opening: tuple[str, Path | None] | None = None
 
 
@@ -67,6 +73,8 @@ class Sessions:
         self._by_hash: dict[str, Session] = {}
         self._tokens: set[str] = set()
         self._lock = threading.Lock()
+        self._closed = threading.Event()
+        threading.Thread(target=self._sweep, daemon=True).start()
 
     def new_token(self) -> str:
         """Make a token that lets one browser in, once."""
@@ -85,10 +93,15 @@ class Sessions:
     def begin(self, user: str) -> tuple[str, Session]:
         """Begin a session; returns the secret of its cookie."""
         self.expire()
+        own = sorted((one for one in self._all() if one.user == user), key=lambda one: one.seen)
+        for oldest in own[: max(0, len(own) - MOST_OF_A_USER + 1)]:
+            self.end(oldest)
         secret = secrets.token_urlsafe(32)
         folder = self._folder.path / secrets.token_hex(12)
         folder.mkdir(mode=0o700)
-        session = Session(user, folder, Files(folder), Workbench(folder), self._settings, self._log)
+        session = Session(
+            user, folder, Files(folder, 3 * self._settings.upload_bytes), Workbench(folder), self._settings, self._log
+        )
         with self._lock:
             self._by_hash[_hash(secret)] = session
         return secret, session
@@ -96,9 +109,21 @@ class Sessions:
     def find(self, secret: str | None) -> Session | None:
         """Return the session of a cookie."""
         session = self._by_hash.get(_hash(secret)) if secret else None
-        if session is not None:
-            session.seen = time.monotonic()
+        if session is None:
+            return None
+        if _is_idle(session):
+            self.end(session)
+            return None
+        session.seen = time.monotonic()
         return session
+
+    def used_by(self, page: str) -> bool:
+        """Tell whether a page belongs to a session, which is then in use."""
+        for session in self._all():
+            if page in session.clients:
+                session.seen = time.monotonic()
+                return True
+        return False
 
     def full(self) -> bool:
         """Tell whether no more sessions can begin."""
@@ -110,21 +135,41 @@ class Sessions:
         with self._lock:
             for key in [key for key, value in self._by_hash.items() if value is session]:
                 del self._by_hash[key]
+        session.ended = True
+        session.clients.clear()
         session.bench.close()
         shutil.rmtree(session.folder, ignore_errors=True)
 
     def expire(self) -> None:
         """End the sessions that nobody used for long."""
-        now = time.monotonic()
-        for session in list(self._by_hash.values()):
-            if now - session.seen > IDLE_SECONDS and not session.bench.busy:
+        for session in self._all():
+            if _is_idle(session):
+                self._log.write("expired", session)
                 self.end(session)
 
     def close(self) -> None:
         """End all sessions and remove everything."""
-        for session in list(self._by_hash.values()):
+        self._closed.set()
+        for session in self._all():
             self.end(session)
         self._folder.remove()
+
+    @property
+    def folder(self) -> Path:
+        """A private folder that is removed at the end."""
+        return self._folder.path
+
+    def _all(self) -> list[Session]:
+        with self._lock:
+            return list(self._by_hash.values())
+
+    def _sweep(self) -> None:
+        while not self._closed.wait(SWEEP_SECONDS):
+            self.expire()
+
+
+def _is_idle(session: Session) -> bool:
+    return time.monotonic() - session.seen > IDLE_SECONDS and not session.bench.busy
 
 
 def _hash(secret: str) -> str:

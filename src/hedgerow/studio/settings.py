@@ -98,6 +98,25 @@ class Settings:
             raise DataError(Problem("no-right", "This studio opens files of its own folder only.", hint="upload it"))
         return str(path)
 
+    def check_store(self, place: str, user: str) -> str:
+        """Return the place of a store that a person typed; in a team everybody's stores are apart."""
+        if is_server(place) or not self.team:
+            return self.check_place(place)
+        own = self.stores(user)
+        if own is None:
+            raise DataError(Problem("no-right", "This studio has no folder to keep stores in.", hint="ask who runs it"))
+        path = (own / place).resolve()
+        if path.parent != own.resolve():
+            raise DataError(Problem("no-right", "A store is named by a plain name.", hint="such as clinic.store"))
+        own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return str(path)
+
+    def stores(self, user: str) -> Path | None:
+        """Return the folder of somebody's stores; None if there is none."""
+        if self.folder is None:
+            return None
+        return self.folder / ".stores" / user if self.team else self.folder
+
     def offered(self) -> list[Path]:
         """Files of the folder that can be opened: tables, by name."""
         if self.folder is None:

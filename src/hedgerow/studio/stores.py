@@ -81,11 +81,12 @@ def shown_store(place: str) -> str:
     return address.shown if isinstance(address, ServerAddress) else str(address)
 
 
-def offered_stores(settings: Settings) -> list[Path]:
-    """Stores that lie in the folder of the studio, by name."""
-    if settings.folder is None:
+def offered_stores(settings: Settings, user: str) -> list[Path]:
+    """Stores that lie in the folder of the studio, of a team those of one person, by name."""
+    folder = settings.stores(user)
+    if folder is None:
         return []
     try:
-        return sorted(path for path in settings.folder.glob("*.store") if path.is_file())[:MOST_OFFERED]
+        return sorted(path for path in folder.glob("*.store") if path.is_file())[:MOST_OFFERED]
     except OSError:
         return []

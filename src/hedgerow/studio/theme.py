@@ -183,10 +183,13 @@ def problem_list(problems: Iterable[Problem]) -> None:
 
 def safely(work: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a handler: problems are shown, and what was not foreseen is told without any value of the data."""
-    page = ui.context.client.content  # what the handler belongs to may be gone when it is done
+    page, session = ui.context.client.content, the_session()  # what the handler belongs to may be gone when it is done
 
     @functools.wraps(work)
     async def handler(*arguments: Any) -> None:
+        if session.ended:
+            ui.navigate.to("/data")
+            return
         try:
             found = work(*arguments)
             if inspect.isawaitable(found):
@@ -194,6 +197,7 @@ def safely(work: Callable[..., Any]) -> Callable[..., Any]:
             return
         except HedgerowError as error:
             problems = error.problems
+            session.log.write("refused", session, reason=sorted({problem.code for problem in problems}))
         except Exception as error:
             place = where(error)
             log.error("%s", place)

@@ -99,13 +99,17 @@ class Door:
         self._nobody = hash_password(secrets.token_hex(16))  # a name that is not there takes as long
         self._wrong: dict[str, deque[float]] = {}
 
+    def knows(self, name: str) -> bool:
+        """Tell whether somebody has this name; for the log only."""
+        return name in self._users
+
     def opens(self, name: str, password: str) -> bool:
         """Tell whether name and password fit; always so slow that guessing does not pay."""
+        fits = matches(password, self._users.get(name, self._nobody)) and name in self._users
         now = time.monotonic()
         wrong = self._wrong.setdefault(name if name in self._users else "", deque(maxlen=TRIES))
         if len(wrong) == TRIES and now - wrong[0] < WINDOW_SECONDS:
             return False
-        fits = matches(password, self._users.get(name, self._nobody)) and name in self._users
         if not fits:
             wrong.append(now)
         return fits

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from hedgerow.workflow import read_microdata
 
 MOST_STEPS = 200
 """Changes that can be undone."""
+MOST_RUNNING = 3
+"""Processes that one session may have at work."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Workbench:
             return (Problem("usage", "There is no table yet.", hint="open one first"),)
         raw = {name: part for name, part in {**self.plan.to_dict(), **keys}.items() if part is not None}
         try:
-            new = Plan.from_dict(raw)
+            new = Plan.from_dict(raw, base=None)
         except PlanError as error:
             return error.problems
         with self._lock:
@@ -205,13 +207,14 @@ class Workbench:
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
-    def start(self, title: str = "") -> Run:
-        """Make a release by the plan as it is now."""
+    def start(self, title: str = "", ended: Callable[[Job], None] | None = None) -> Run:
+        """Make a release by the plan as it is now; ``ended`` is called when it is over."""
+        self._check_room()
         if self.source is None or self.plan is None:
             raise HedgerowError(Problem("usage", "There is no table yet.", hint="open one first"))
         with self._lock:
             number = max((run.number for run in self.runs), default=0) + 1
-            run = Run.start(number, title, self.source.place, self.source.name, self.plan, self._folder)
+            run = Run.start(number, title, self.source.place, self.source.name, self.plan, self._folder, ended)
             self.runs.append(run)
             self.version += 1
         return run
@@ -225,10 +228,17 @@ class Workbench:
 
     def begin(self, task: Mapping[str, Any]) -> Job:
         """Do other work in a process of its own, such as a report; it ends with the session at the latest."""
+        self._check_room()
         job = Job(task)
         with self._lock:
             self.jobs = [*(other for other in self.jobs if other.running), job]
         return job
+
+    def _check_room(self) -> None:
+        running = sum(run.running for run in self.runs) + sum(job.running for job in self.jobs)
+        if running >= MOST_RUNNING:
+            message = f"{running} runs are going on, which is as many as may."
+            raise HedgerowError(Problem("usage", message, hint="wait for one, or cancel it"))
 
     @property
     def busy(self) -> bool:

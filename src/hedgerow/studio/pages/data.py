@@ -35,6 +35,7 @@ ABOUT_ROLES = (
 TABLES = ".csv,.tsv,.txt,.parquet,.arrow,.feather"
 PREVIEW_ROWS = 12
 LARGEST_PLAN = 8 << 20
+MOST_CARDS = 150
 
 
 async def show() -> None:
@@ -62,7 +63,11 @@ def _show_opening(session: Session, body: ui.column) -> None:
     """Show the ways to a table."""
 
     async def taken(stored: StoredFile) -> None:
-        await _open(session, body, str(stored.path), stored.name)
+        try:
+            await _open(session, body, str(stored.path), stored.name)
+        except HedgerowError:
+            session.files.remove(stored.id)
+            raise
         _show_table(session, body)
 
     async def chosen(place: str, name: str | None = None) -> None:
@@ -145,10 +150,9 @@ async def _open(
         await run.io_bound(lambda: session.bench.open(place, name, plan))
     finally:
         waiting.delete()
-    assert session.bench.source is not None
-    session.log.write(
-        "opened", session, records=session.bench.source.records, columns=len(session.bench.source.columns)
-    )
+    source = session.bench.source
+    assert source is not None
+    session.log.write("opened", session, table=source.name, records=source.records, columns=len(source.columns))
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -187,8 +191,12 @@ def _show_table(session: Session, body: ui.column) -> None:
         with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
             ui.label(ABOUT_ROLES)
         with ui.element("div").classes("studio-grid"):
-            for column, proposal in zip(source.columns, source.seen.proposals, strict=True):
+            both = list(zip(source.columns, source.seen.proposals, strict=True))
+            for column, proposal in both[:MOST_CARDS]:
                 _show_column(session, body, column, proposal)
+        if len(both) > MOST_CARDS:
+            text = f"{len(both) - MOST_CARDS:,} more columns are in the plan as drafted: change them in a plan file."
+            theme.note(text, "warn")
         _show_keys(session, body)
         _show_plan_file(session, body)
         with ui.row().classes("w-full justify-end"):
@@ -294,7 +302,11 @@ def _show_plan_file(session: Session, body: ui.column) -> None:
             raise DataError(Problem("yaml", "The plan is not UTF-8 text.", hint="save it as UTF-8")) from None
         finally:
             session.files.remove(stored.id)
-        session.bench.take_plan(Plan.loads(text, file=stored.name, base=session.folder / "nothing"))
+        plan = await run.io_bound(lambda: Plan.loads(text, file=stored.name, base=None))
+        if plan is None:  # the studio is ending
+            return
+        session.bench.take_plan(plan)
+        session.log.write("plan taken", session, plan=plan.digest())
         _show_table(session, body)
 
     with ui.expansion("Use a plan file", icon="upload_file").classes("w-full studio-card"):

@@ -25,7 +25,7 @@ from hedgerow.studio.jobs import Job
 from hedgerow.studio.pages.data import TABLES
 from hedgerow.studio.pages.result import CSS
 from hedgerow.studio.sessions import Session
-from hedgerow.studio.stores import StoreView, look_at, offered_stores
+from hedgerow.studio.stores import StoreView, look_at, offered_stores, shown_store
 
 PATH = "/releases"
 ABOUT = (
@@ -84,7 +84,7 @@ class _Screen:
         with theme.card():
             theme.heading("Open a store, or begin one")
             theme.problem_list(problems)
-            for path in offered_stores(self._session.settings):
+            for path in offered_stores(self._session.settings, self._session.user):
                 ui.button(path.name, icon="history", on_click=self._here(partial(self._open, str(path)))).props(
                     "flat dense align=left no-caps"
                 )
@@ -128,13 +128,13 @@ class _Screen:
             raise DataError(
                 Problem("no-file", "No store is named.", hint="write the path of a file, such as clinic.store")
             )
-        return self._session.settings.check_place(typed.strip())
+        return self._session.settings.check_store(typed.strip(), self._session.user)
 
     async def _open(self, typed: str) -> None:
         place = self._place(typed)
         await background.io_bound(partial(look_at, place))
         self._bench.store = place
-        self._session.log.write("store opened", self._session)
+        self._session.log.write("store opened", self._session, store=shown_store(place))
         await self.refresh()
 
     def _create(self, typed: str) -> None:

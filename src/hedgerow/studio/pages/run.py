@@ -60,7 +60,9 @@ def _show_start(session: Session) -> None:
             refuse(_choose(session, event.value))
 
     def start() -> None:
-        run = session.bench.start(title.value.strip())
+        run = session.bench.start(
+            title.value.strip(), lambda job: session.log.write("run ended", session, state=job.state)
+        )
         session.log.write("run started", session, run=run.number, plan=run.plan.digest())
         title.value = ""
 
