@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import threading
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hedgerow.cli.run import Interrupted
 from hedgerow.errors import HedgerowError, Problem
 
 if TYPE_CHECKING:
@@ -94,7 +96,9 @@ def studio(
         if sys.stdin.isatty():
             threading.Thread(target=_more_links, args=(opened,), daemon=True).start()
 
-    opened.serve(ready)
+    with contextlib.suppress(Interrupted):
+        opened.serve(ready)
+    _tell("The studio has ended. What was uploaded is removed.")
 
 
 def _more_links(opened: Studio) -> None:
