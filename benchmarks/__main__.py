@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks import adult
 
-NAMES = ("commands", "clustering", "partition", "diverse", "lattice", "research", "maintenance", "engines")
+NAMES = ("commands", "clustering", "partition", "diverse", "lattice", "research", "maintenance", "engines", "studio")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from hedgerow import Plan, anonymize, explain, open_release, verify
+from hedgerow import Plan, anonymize, explain, open_release, report, verify
 from hedgerow.synthetic import census, write_demo
+from tests.engines.servers import load
 from tests.studio.servers import Served, serving
 
 SCREENS = ("data", "limits", "promise", "run", "result", "releases")
@@ -130,6 +132,48 @@ def test_a_release_is_kept_current(
     page.wait_for_selector("[data-testid=audit-verdict]", timeout=60_000)
     with open_release(tmp_path / "people.store") as release:
         assert [version.verb for version in release.history()] == ["create", "insert"]
+
+
+def test_a_table_on_a_server_is_released_without_leaving_it(
+    studio: Served, new_page: NewPage, postgres: str, made_up: tuple[Path, Path]
+) -> None:
+    import pyarrow.csv
+
+    address = load(postgres, pyarrow.csv.read_csv(made_up[0]))
+    page = new_page()
+    page.goto(studio.link())
+    page.fill("[data-testid=address]", address.replace("postgresql://", "postgresql://nobody:secretword@", 1))
+    page.click("[data-testid=connect]")
+    assert "secretword" not in page.inner_text("[data-testid=problems]")
+    page.click("[data-testid=close-problems]")
+    page.fill("[data-testid=address]", address)
+    page.click("[data-testid=connect]")
+    expect_text(page, "records", "600")
+    page.click("[data-testid=nav-run]")
+    page.click("[data-testid=start]")
+    page.click("[data-testid=result-1]", timeout=120_000)
+    assert "kept" in page.inner_text("[data-testid=verdict]")
+    assert "secretword" not in studio.printed
+
+
+def test_a_report_needs_nothing_else(new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path) -> None:
+    anonymize(*made_up, tmp_path / "release")
+    report(tmp_path / "release", tmp_path / "page.html", original=made_up[0])
+    page = new_page(offline=True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_selector("svg")
+    assert asked == [(tmp_path / "page.html").as_uri()]
+    assert (tmp_path / "page.html").stat().st_size < 1_000_000
+    facts = json.loads((tmp_path / "release" / "facts.json").read_text())
+    told = page.evaluate("[...document.querySelectorAll('data[data-fact]')].map(e => [e.dataset.fact, e.value])")
+    assert len(told) > 40
+    for pointer, value in told:
+        fact = facts
+        for step in pointer.split("/"):
+            fact = fact[step.replace("~1", "/").replace("~0", "~")]
+        assert value == (fact if isinstance(fact, str) else json.dumps(fact)), pointer
 
 
 def test_two_sessions_never_see_each_other(studio: Served, new_page: NewPage, tmp_path: Path) -> None:

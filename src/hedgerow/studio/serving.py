@@ -83,7 +83,8 @@ class Studio:
         quiet_logs()
         os.umask(0o077)
         server = uvicorn.Server(config)
-        if hasattr(signal, "SIGHUP"):  # the terminal was closed
+        if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
+            # sent when the terminal is closed
             signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
         if opened is not None:
             threading.Thread(target=_when_started, args=(server, opened), daemon=True).start()
