@@ -41,10 +41,8 @@ demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where
 
 .PHONY: test
 test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests
-	$(call step,Doctests: pytest --doctest-modules src/hedgerow)
-	@$(BIN)/python -m pytest --doctest-modules src/hedgerow
-	$(call step,Tests: pytest on two processes)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(call step,Tests and doctests: pytest on two processes)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --doctest-modules src/hedgerow tests
 
 ##@ While working
 

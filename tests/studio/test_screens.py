@@ -262,8 +262,7 @@ def test_names_and_values_are_never_run(studio: Served, new_page: NewPage, tmp_p
     assert not said
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_screen_fits_and_has_names_for_everything(
     studio: Served, new_page: NewPage, width: int, scheme: str
 ) -> None:
