@@ -148,6 +148,21 @@ def check_names(plan: Plan, methods: Sequence[str], target: str | None) -> None:
         raise HedgerowError(Problem("usage", message, hint=did_you_mean(target, plan.released_columns)))
 
 
+def name_of_method(plan: Plan) -> str:
+    """Return the name that a plan's method has in comparisons, or its own name where it has other options.
+
+    Examples
+    --------
+    >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
+    >>> name_of_method(plan), name_of_method(plan.replace(method={"name": "cluster", "split": 5000}))
+    ('cluster', 'cluster with options')
+    """
+    method = plan.to_dict().get("method") or {"name": "cluster"}
+    asked = {"name": "cluster", **{name: value for name, value in method.items() if name != "limits"}}
+    known = (name for name, parts in METHODS.items() if parts == asked)
+    return next(known, f"{plan.method.name} with options")
+
+
 def plan_for(plan: Plan, method: str, k: int) -> Plan:
     """Return the plan with another method and k.
 

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.clustering.cells import find_cells
+from hedgerow.errors import HedgerowError
 from hedgerow.hierarchy import limits
 from hedgerow.hierarchy.numbers import number_label
+from hedgerow.measures import column_values
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
 from hedgerow.microdata.columns import without_limit
 from hedgerow.plan import Plan
@@ -100,6 +102,8 @@ class Outlook:
         The loss (NTIL) of no release within the limits that withholds only these records is above this.
     withheld_by_profile
         Records of every profile that must be withheld, without those that have a value without a leaf.
+    impossible
+        What else is asked that no release of this table can meet, in words.
     """
 
     records: int
@@ -113,6 +117,7 @@ class Outlook:
     most_loss: float
     withheld_by_profile: IntArray
     conditions: tuple[Condition, ...] = ()
+    impossible: tuple[str, ...] = ()
 
     def obstacles(self) -> tuple[str, ...]:
         """Say what no release can meet, whatever else is chosen."""
@@ -126,7 +131,7 @@ class Outlook:
             if condition.p > condition.max_p:
                 text = f"p = {condition.p} cannot be met: {', '.join(condition.columns)} together allow at most"
                 found.append(f"{text} {condition.max_p:,} different values in every group.")
-        return tuple(found)
+        return (*found, *self.impossible)
 
 
 @dataclass(frozen=True)
@@ -198,13 +203,41 @@ def look_ahead(microdata: Microdata, plan: Plan) -> Outlook:
         cells_withheld=int(cells.failing.sum()),
         withheld=withheld + unknown,
         withheld_unknown=unknown,
-        allowed=None if plan.withhold is None else plan.withhold.records(microdata.records),
+        allowed=_allowed(plan, microdata.records),
         proven=cells.proven,
         others_may_not_fit=not requirement.survives_growth,
         most_loss=most_loss(microdata, by_profile),
         withheld_by_profile=by_profile,
         conditions=conditions(microdata, requirement),
+        impossible=tuple(_impossible(microdata, plan)),
     )
+
+
+def _allowed(plan: Plan, records: int) -> int | None:
+    """Return how many records may be withheld; on the lattice none, unless the plan says otherwise."""
+    if plan.withhold is None:
+        return 0 if plan.method.name == "lattice" else None
+    return plan.withhold.records(records)
+
+
+def _impossible(microdata: Microdata, plan: Plan) -> Iterator[str]:
+    """Say what is asked of sensitive columns that have too few values for it, and of values that do not exist."""
+    for column in microdata.sensitive:
+        distinct = int((np.asarray(column.counts) > 0).sum())
+        asked = plan.privacy.demands(column.name)
+        if "alpha" in asked and float(asked["alpha"]) * distinct < 1:
+            text = f"alpha = {asked['alpha']} cannot be met: {column.name} has {distinct:,} different values, so one of"
+            yield f"{text} them has more than that of any group."
+        wanted = asked.get("l")
+        most = None if wanted is None else wanted.entropy or (wanted.recursive and wanted.recursive[1])
+        if most is not None and most > distinct:
+            yield f"l = {most} cannot be met: {column.name} has {distinct:,} different values."
+    if not plan.rules:
+        return
+    try:
+        column_values(microdata, plan)
+    except HedgerowError as error:
+        yield from (problem.message for problem in error.problems)
 
 
 def most_loss(microdata: Microdata, withheld_by_profile: IntArray) -> float:

@@ -214,7 +214,8 @@ def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dic
         if not same:
             hint = "give the store that it was exported from"
             raise DataError(Problem("no-version", "The release is not a version of this store.", hint=hint))
-        return {**kept.audit().to_dict(), "version": same[-1], "versions": len(history)}
+        about = {"version": same[-1], "versions": len(history), "republish": kept.plan.republish}
+        return {**kept.audit().to_dict(), **about}
 
 
 def _digest(path: Path, name: str = "") -> Digest:

@@ -37,7 +37,7 @@ def test_the_audit_of_all_versions_is_told(tmp_path: Path) -> None:
         release.export(1, tmp_path / "one")
         audit = release.audit().to_dict()
     made = report(tmp_path / "two", store=tmp_path / "store")
-    assert made.audit == {**audit, "version": 2, "versions": 2}
+    assert made.audit == {**audit, "version": 2, "versions": 2, "republish": "free"}
     assert "This is version 2 of 2 versions" in made.html
     assert "people left" in made.html
     assert made.to_dict()["audit"] == made.audit

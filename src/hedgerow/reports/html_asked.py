@@ -97,6 +97,11 @@ def _asked(material: Material) -> Iterator[tuple[str, str, str, str]]:
                 words(str(promise.found)),
                 KEPT if promise.kept else BROKEN,
             )
+    audit = material.extras.audit
+    if audit is not None:
+        state = '<span class="above">! see versions</span>' if audit["leaks"] else KEPT
+        exposed = "some people are exposed" if audit["leaks"] else "nobody is exposed"
+        yield "holders of all versions", "nobody exposed", exposed, state
     limited = [column for column in plan.quasi_identifiers if plan.attributes[column].limit is not None]
     if limited:
         asked = f"kept, on {counted(len(limited), 'column')}" if plan.keeps_limits else "ignored"

@@ -91,7 +91,7 @@ def shortened(shown: str, most: float, size: float = FONT) -> str:
     >>> shortened("a very long name of a column", 100)
     'a very long…'
     """
-    if text_width(shown, size) <= most:
+    if text_width(shown, size) <= most + 0.01:  # sums of widths are not exact
         return shown
     shown = shown[: int(most / size / CHARACTER) + 1]
     while shown and text_width(shown + "…", size) > most:

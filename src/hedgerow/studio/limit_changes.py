@@ -9,9 +9,19 @@ from hedgerow.hierarchy import Hierarchy, editing, limits
 from hedgerow.hierarchy.numbers import Number, number_label
 from hedgerow.microdata import FreeColumn, QuasiIdentifier
 from hedgerow.microdata.columns import spellings
-from hedgerow.plan import Attribute, Limit
+from hedgerow.plan import Attribute, Limit, Plan
 
 NAMES_SHOWN = 3
+
+
+def changed_parts(before: Plan | None, after: Plan | None) -> str:
+    """Name the columns and the other keys in which two plans differ."""
+    if before is None or after is None:
+        return ""
+    old, new = before.to_dict(), after.to_dict()
+    columns = [name for name in new["attributes"] if new["attributes"][name] != old["attributes"].get(name)]
+    others = [name for name in {**old, **new} if name != "attributes" and old.get(name) != new.get(name)]
+    return ", ".join([*columns, *others])
 
 
 def in_short(attribute: Attribute) -> str:

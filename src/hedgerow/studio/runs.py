@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hedgerow.comparison import name_of_method
 from hedgerow.errors import Problem
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import risks_of_sizes
@@ -123,4 +124,4 @@ def _title(plan: Plan) -> str:
     limited = sum(1 for name in plan.quasi_identifiers if plan.attributes[name].limit is not None)
     limits = f"{limited} limit" + ("" if limited == 1 else "s") if limited else "no limits"
     asked = ", ".join(f"{name} = {value}" for name, value in plan.short()["privacy"].items())
-    return f"{plan.method.name}, {asked}, {limits}"
+    return f"{name_of_method(plan)}, {asked}, {limits}"

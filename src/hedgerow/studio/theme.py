@@ -79,10 +79,10 @@ def frame(current: str) -> Iterator[Session]:
         yield session
 
 
-def _turn(session: Session, dark: Any) -> None:
-    """Switch between light and dark; the first press leaves what the system wants."""
-    dark.value = not dark.value if dark.value is not None else True
-    session.dark = dark.value
+async def _turn(session: Session, dark: Any) -> None:
+    """Switch between light and dark, from what the page is now: until the first press the system decides that."""
+    now = await ui.run_javascript("document.body.classList.contains('body--dark')")
+    session.dark = dark.value = not now
 
 
 def mark(element: Marked, name: str) -> Marked:
@@ -227,9 +227,11 @@ def show_plan(session: Session) -> None:
             ui.label("There is no plan yet: open a table first.")
         else:
             data = session.bench.source.name if session.bench.source else "DATA"
-            ui.label("Everything done here is in this file. On the command line it gives the same release:").classes(
-                "muted"
+            about = (
+                f"The plan for {data} as it is now: everything done here is in it. On the command line it gives the "
+                "same release. A run that was made keeps the plan of its time: take that from its result."
             )
+            ui.label(about).classes("muted")
             ui.html(
                 f'<pre class="yaml" tabindex="0">hedgerow anonymize {escape(data)} plan.yaml -o release/</pre>',
                 sanitize=False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from hedgerow.errors import HedgerowError, PlanError, Problem
 from hedgerow.examining import examine
 from hedgerow.explanation import Explanation, Outlook, explain_limits, look_ahead
 from hedgerow.microdata import Microdata
-from hedgerow.plan import Plan
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.publishing import Progress
 from hedgerow.server import is_server, shown
 from hedgerow.studio.jobs import Job
@@ -97,8 +97,18 @@ class Workbench:
             self._begin(drafted)
 
     def take_plan(self, plan: Plan) -> None:
-        """Take another plan for the table."""
+        """Take another plan for the table, which must have the columns that it names."""
+        assert self.source is not None
+        there = {column.name for column in self.source.columns}
+        absent = [name for name in plan.attributes if name not in there]
+        if absent:
+            message = f"The plan names columns that the table does not have: {', '.join(absent[:10])}."
+            raise PlanError(Problem("missing-column", message, hint="open the table that the plan is for"))
+        seen = self.source.seen
+        if plan.data != (DataFormat() if self.plan is None else self.plan.data):  # its cells are read in another way
+            seen = examine(self.source.place, plan.data)
         with self._lock:
+            self.source = replace(self.source, seen=seen)
             self._begin(plan)
 
     def _begin(self, plan: Plan) -> None:

@@ -179,6 +179,10 @@ export default {
       this.set([...this.points, this.onGrid((ends[best] + ends[best + 1]) / 2)]);
     },
     typed(text) {
+      if (/\d,\d/.test(text) && text.includes(";")) {
+        this.wrong = "Write decimals with a point: 18.5; 25.";
+        return;
+      }
       const parts = text.split(/[\s;,]+/).filter(Boolean);
       if (parts.some((part) => !Number.isFinite(Number(part)))) {
         this.wrong = "Write numbers with commas between them, such as 18, 65.";

@@ -62,7 +62,7 @@ class ExportCard:
             "w-full"
         )
         self._threshold.props("outlined dense data-testid=report-threshold")
-        self._original = ui.checkbox("Check against the original, and measure on it what each limit cost", value=True)
+        self._original = ui.checkbox("Check against the original, and measure on it what each limit cost", value=False)
         self._original.props("data-testid=report-original")
         ui.label(
             "What was measured on the original is for its owner: leave it out of a report that is passed on."

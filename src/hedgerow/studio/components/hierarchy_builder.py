@@ -75,6 +75,8 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     keys: dict[str, Any] = {"intervals": None, "snap": None, "numeric": None, "hierarchy": None, "unknown": unknown}
     if kind == "free":
         snap = _numbers(typed.get("snap", ""))
+        if len(snap) > 1:
+            raise PlanError(Problem("wrong-value", "This must be one number.", hint="write decimals with a point"))
         fits = unknown if unknown != "own-leaf-under-root" else "error"
         return Wanted(keys | {"intervals": "free", "snap": snap[0] if snap else None, "unknown": fits}, None)
     if kind == "flat":
@@ -105,7 +107,11 @@ def _numbers(text: Any) -> list[Number]:
     found = [parse_number(part) for part in parts]
     if None in found:
         message = "This must be a list of numbers."
-        raise PlanError(Problem("wrong-value", message, hint="put commas between them, such as 5, 10, 20"))
+        raise PlanError(
+            Problem(
+                "wrong-value", message, hint="put commas between them, and points before decimals, such as 2.5, 5, 10"
+            )
+        )
     return [number for number in found if number is not None]
 
 

@@ -46,6 +46,9 @@ class OutlookBar:
         with self._obstacles:
             for text in found.obstacles():
                 theme.note(text, "bad", testid="obstacle")
+            if found.others_may_not_fit:
+                text = "With l, t or alpha more records may fit no group: only a run tells how many."
+                ui.label(text).classes("small muted")
         share = found.withheld / found.records if found.records else 0
         allowed = "no cap is set" if found.allowed is None else f"{found.allowed:,} allowed"
         self._tiles.clear()

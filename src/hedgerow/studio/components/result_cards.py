@@ -33,6 +33,11 @@ def show_groups(run: Run) -> None:
         theme.heading("Group sizes")
         ui.label(
             "A group is all rows that agree in every quasi-identifier: nobody can tell its members apart by these."
+            + (
+                " A missing cell counts as any value here, so rows are alike with those of other groups too."
+                if run.plan.missing == "matches-any"
+                else ""
+            )
         ).classes("muted small")
         theme.chart(histogram(size_bins(sizes), title="Groups by size", x="records in a group", y="groups"))
 

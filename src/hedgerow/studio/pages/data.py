@@ -14,6 +14,7 @@ from hedgerow.drafting.propose import Proposal
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.plan import Plan
 from hedgerow.reports.svg import bar_chart, histogram
+from hedgerow.server import is_server
 from hedgerow.studio import theme
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.files import StoredFile
@@ -74,6 +75,12 @@ def _show_opening(session: Session, body: ui.column) -> None:
         await _open(session, body, session.settings.check_place(place), name)
         _show_table(session, body)
 
+    async def connect(address: str) -> None:
+        if not is_server(address):
+            hint = "for example postgresql://user@host/database?table=schema.patients"
+            raise DataError(Problem("table-address", "This is not the address of a table on a server.", hint=hint))
+        await chosen(address)
+
     async def made_up() -> None:
         folder = session.folder / "made-up"
         folder.mkdir(exist_ok=True)
@@ -113,7 +120,7 @@ def _show_opening(session: Session, body: ui.column) -> None:
                         'outlined dense data-testid=address autocomplete=off input-style="font-family: monospace"'
                     )
                     ui.button(
-                        "Connect", icon="storage", on_click=theme.safely(lambda: chosen(address.value.strip()))
+                        "Connect", icon="storage", on_click=theme.safely(lambda: connect(address.value.strip()))
                     ).props("unelevated data-testid=connect")
 
 
@@ -212,8 +219,10 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
     role = plan.attributes[column.name].role if column.name in plan.attributes else None
 
     def changed(event: Any) -> None:
-        _set_role(session, column.name, event.value, proposal)
-        _show_table(session, body)
+        try:
+            _set_role(session, column.name, event.value, proposal)
+        finally:
+            _show_table(session, body)
 
     with theme.mark(theme.card(), f"column-{column.name}"):
         with ui.row().classes("w-full items-center justify-between no-wrap"):
@@ -226,6 +235,11 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
         theme.mark(choice.props("outlined dense"), f"role-{column.name}")
         if role is None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
+        if column.nearly_unique and role in ("sensitive", "other"):
+            theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
+        if proposal.role == "quasi-identifier":
+            text = "Proposed: quasi-identifier, because others may know it of a person; in doubt it is coarsened."
+            ui.label(text).classes("small muted")
         for remark in proposal.notes:
             ui.label(remark).classes("small muted")
 
@@ -305,7 +319,7 @@ def _show_plan_file(session: Session, body: ui.column) -> None:
         plan = await run.io_bound(lambda: Plan.loads(text, file=stored.name, base=None))
         if plan is None:  # the studio is ending
             return
-        session.bench.take_plan(plan)
+        await run.io_bound(lambda: session.bench.take_plan(plan))
         session.log.write("plan taken", session, plan=plan.digest())
         _show_table(session, body)
 

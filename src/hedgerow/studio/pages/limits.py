@@ -79,6 +79,10 @@ class _Board:
                 self._build_head()
                 self._panel = ui.column().classes("w-full gap-2")
         self._help = LimitHelp(self._bench, self.lift)
+        with ui.row().classes("w-full justify-end"):
+            ui.button("Next: promise", on_click=lambda: ui.navigate.to("/promise")).props(
+                "unelevated icon-right=arrow_forward data-testid=next"
+            )
         self._bar = OutlookBar(self._bench)
         self._build_panel("Reading the table …")
         self._show_plan()
@@ -291,7 +295,11 @@ class _Board:
 
     async def _step(self, way: Callable[[], bool]) -> None:
         async with self._in_order:
+            before = self._bench.plan
             way()
+            changed = limit_changes.changed_parts(before, self._bench.plan)
+        if changed:
+            ui.notify(f"{'Undone' if way == self._bench.undo else 'Done again'}: {changed}")
         await self.refresh()
 
     async def _level_chosen(self, event: Any) -> None:
@@ -340,6 +348,8 @@ class _Board:
     # -- regrouping ----------------------------------------------------------------------------------------------------
 
     async def _move(self, nodes: list[int], parent: int) -> None:
+        if self._shown is not None and all(self._shown.parents[node] == parent for node in nodes):
+            return  # they lie there already
         await self._regroup(lambda tree: editing.move(tree, nodes, parent))
 
     async def _group(self, nodes: list[int]) -> None:

@@ -100,7 +100,7 @@ class _Form:
             )
             cap = "" if plan.withhold is None else plan.withhold.at_most
             self._text("At most (a number, or a share such as 5%)", cap, "withhold",
-                       lambda value: self._bench.change(withhold={"at_most": value} if value else None))  # fmt: skip
+                       lambda value: self._bench.change(withhold=value or None))  # fmt: skip
             select = ui.select(REPUBLISH, value=plan.republish, label="New versions of a maintained release").classes(
                 "w-full"
             )
@@ -146,10 +146,11 @@ class _Form:
             0.05,
         )
         closeness = asked.get("t")
+        distance = {} if closeness is None or closeness.distance is None else {"distance": closeness.distance}
         self._number(
             "t: distance from the whole table at most",
             closeness and closeness.at_most,
-            lambda value: self._demand(column, "t", value),
+            lambda value: self._demand(column, "t", value and {**distance, "at_most": value}),
             f"t{one}",
             0.05,
         )
@@ -159,15 +160,20 @@ class _Form:
         with ui.row().classes("w-full no-wrap gap-2"):
             select = ui.select(DIVERSITY, value=form, label="l-diversity").classes("grow").props("outlined dense")
             text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-            number = ui.input("l", value=text).classes("w-24").props("outlined dense")
+            number = (
+                ui.input("l (c, l)" if form == "recursive" else "l", value=text).classes("w-24").props("outlined dense")
+            )
             theme.mark(select, f"l-form{one}")
             theme.mark(number, f"l{one}")
 
         def change(_: Any) -> tuple[Problem, ...]:
-            if not select.value or not number.value.strip():
-                return self._demand(column, "l", None) if not select.value else ()
-            parts = [part.strip() for part in number.value.split(",")]
-            return self._demand(column, "l", {select.value: parts if select.value == "recursive" else parts[0]})
+            parts = [part for part in (number.value or "").replace(";", ",").split(",") if part.strip()]
+            if not select.value:
+                return self._demand(column, "l", None)
+            if len(parts) != (2 if select.value == "recursive" else 1):
+                return ()  # not yet typed
+            given = [part.strip() for part in parts]
+            return self._demand(column, "l", {select.value: given if select.value == "recursive" else given[0]})
 
         select.on_value_change(self._taking(change))
         number.on("blur", self._taking(lambda _: change(None))).on(
@@ -240,13 +246,31 @@ class _Form:
         shown = None if value is None else float(value) if step != 1 or float(value) % 1 else int(value)
         field = ui.number(label, value=shown, step=step).classes("w-full")
         theme.mark(field.props("outlined dense"), testid or label)
-        taken = self._taking(lambda _: change(None if field.value is None else _simplest(field.value)))
-        field.on("blur", taken).on("keydown.enter", taken)
+        self._watch(field, lambda: change(None if field.value is None else _simplest(field.value)))
 
     def _text(self, label: str, value: str, testid: str, change: Callable[[str], tuple[Problem, ...]]) -> None:
-        field = ui.input(label, value=value).classes("w-full").props(f"outlined dense data-testid={testid}")
-        taken = self._taking(lambda _: change(field.value.strip()))
-        field.on("blur", taken).on("keydown.enter", taken)
+        field = ui.input(label, value=value).classes("w-full")
+        theme.mark(field.props("outlined dense"), testid)
+        self._watch(field, lambda: change((field.value or "").strip()))
+
+    def _watch(self, field: Any, change: Callable[[], tuple[Problem, ...]]) -> None:
+        """Take what was typed into a field when it is left; what was not touched is never written back."""
+        taken = [field.value]
+
+        async def left(_: Any) -> None:
+            if field.value == taken[0]:
+                return
+            before = self._bench.version
+            try:
+                refuse(change())
+            except HedgerowError:
+                field.value = taken[0]
+                raise
+            taken[0] = field.value
+            if self._bench.version != before:
+                await self._bar.refresh()
+
+        field.on("blur", theme.safely(left)).on("keydown.enter", theme.safely(left))
 
     def _taking(self, change: Callable[[Any], tuple[Problem, ...]], anew: bool = False) -> Callable[..., Any]:
         """Make a handler: take the change, or say why not; then show what the plan comes to.

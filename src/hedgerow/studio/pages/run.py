@@ -6,8 +6,10 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.comparison import METHODS
+from hedgerow.comparison import METHODS, name_of_method
+from hedgerow.errors import HedgerowError
 from hedgerow.studio import theme
+from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.components.result_cards import show_runs
 from hedgerow.studio.pages.data import refuse
 from hedgerow.studio.runs import Run
@@ -15,8 +17,8 @@ from hedgerow.studio.sessions import Session
 
 PATH = "/run"
 ABOUT = {
-    "cluster": "Groups similar people within the limits; least loss in general",
-    "partition": "Cuts the table in halves; very fast, loses more",
+    "cluster": "Groups similar people within the limits; usually loses least",
+    "partition": "Cuts the table in halves; very fast, usually loses more",
     "lattice": "One level for each column, the best of all",
     "exact": "One level for each column, of most research value",
     "global": "Research value, the thesis's global search",
@@ -33,7 +35,7 @@ REFRESH_SECONDS = 0.3
 STATES = {"running": "", "done": "good", "cancelled": "warn", "failed": "bad"}
 
 
-def show() -> None:
+async def show() -> None:
     """Show the screen."""
     with theme.frame("run") as session:
         theme.title(
@@ -42,22 +44,32 @@ def show() -> None:
         if session.bench.plan is None:
             theme.empty("There is no table yet.", "Open one", "/data")
             return
-        _show_start(session)
+        start = ui.column().classes("w-full gap-3")
         listed = ui.column().classes("w-full gap-3")
+        bar = OutlookBar(session.bench)
+        with start:
+            _show_start(session, bar)
         _RunList(session, listed)
+    await ui.context.client.connected()
+    await bar.refresh()
 
 
-def _show_start(session: Session) -> None:
+def _show_start(session: Session, bar: OutlookBar) -> None:
     plan = session.bench.plan
     assert plan is not None
-    current = _method_name(plan.to_dict().get("method", {}))
+    current = name_of_method(plan)
     names = {name: f"{name} — {text}" for name, text in ABOUT.items()}
     if current not in names:
         names = {current: f"{current} — as the plan says", **names}
 
-    def chosen(event: Any) -> None:
+    async def chosen(event: Any) -> None:
         if event.value in METHODS:
-            refuse(_choose(session, event.value))
+            try:
+                refuse(_choose(session, event.value))
+            except HedgerowError:
+                method.value = current
+                raise
+            await bar.refresh()
 
     def start() -> None:
         run = session.bench.start(
@@ -65,12 +77,14 @@ def _show_start(session: Session) -> None:
         )
         session.log.write("run started", session, run=run.number, plan=run.plan.digest())
         title.value = ""
+        button.disable()  # a double click is one wish
+        ui.timer(1.5, button.enable, once=True)
 
     with theme.card():
         method = ui.select(names, value=current, label="Method", on_change=theme.safely(chosen)).classes("w-full")
         method.props("outlined dense data-testid=method")
         title = ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
-        ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
+        button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
             "unelevated size=lg data-testid=start"
         )
 
@@ -84,15 +98,9 @@ def _choose(session: Session, name: str) -> tuple[Any, ...]:
     keys: dict[str, Any] = {"method": method}
     if method.get("suppress"):
         keys["missing"] = "matches-any"
+    elif plan.method.suppress:  # it came with the method
+        keys["missing"] = None
     return session.bench.change(**keys)
-
-
-def _method_name(method: dict[str, Any]) -> str:
-    """Return the name that a method has in comparisons, or the plan's own."""
-    asked = {name: value for name, value in (method or {"name": "cluster"}).items() if name != "limits"}
-    return next(
-        (name for name, known in METHODS.items() if known == asked), asked.get("name", "cluster") + " with options"
-    )
 
 
 class _RunList:
@@ -125,13 +133,13 @@ class _RunList:
             for run in reversed(runs):
                 self._show(run)
             made = [run for run in runs if run.facts]
-            if made:
-                _compare(made)
+            if made:  # only runs of one table can be compared
+                _compare([run for run in made if run.data == made[-1].data])
 
     def _show(self, run: Run) -> None:
         with theme.card().props(f"data-testid=run-{run.number}"):
             with ui.row().classes("w-full items-center justify-between"):
-                theme.heading(f"{run.number}. {run.title}")
+                theme.heading(f"{run.number}. {run.title} · {run.data_name}")
                 ui.label(run.state).classes(f"chip {STATES[run.state]}").props(
                     f"data-testid=run-{run.number}-state role=status"
                 )
