@@ -57,9 +57,24 @@ def draft_plan(source: Any, form: DataFormat | None = None) -> str:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> people = pa.table({"no": list(range(90)), "sex": ["f", "m", "m"] * 30})
-    >>> Plan.loads(draft_plan(people))
-    Plan(k=5, quasi-identifiers: sex)
+    >>> ages, sexes = [str(20 + i % 60) for i in range(300)], ["f", "m", "m"] * 100
+    >>> draft = draft_plan(pa.table({"no": list(map(str, range(300))), "age": ages, "sex": sexes}))
+    >>> print(draft[draft.index("attributes:") : draft.index("# What must")].rstrip())
+    attributes:
+    <BLANKLINE>
+      # whole numbers, nearly every record has its own, none missing
+      # Proposed: left out, because by its name it names a person or a record.
+      "no": identifier
+    <BLANKLINE>
+      # whole numbers, about 60 different, none missing
+      # Decide: how wide a band is still of use? limit: {level: 2} leaves bands of 10 or less.
+      age: {role: quasi-identifier, hierarchy: {bands: [5, 10, 20]}}
+    <BLANKLINE>
+      # text, 2 different, none missing
+      # Decide: may it become *? If not, limit: {level: 0} leaves it as it is.
+      sex: {role: quasi-identifier}
+    >>> Plan.loads(draft)
+    Plan(k=5, quasi-identifiers: age, sex)
     """
     return examine(source, form, rows=0).to_yaml()
 

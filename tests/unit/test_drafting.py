@@ -19,9 +19,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.drafting import draft_plan
 from hedgerow.drafting.propose import about, band_widths
 from hedgerow.errors import DataError
+from hedgerow.examining import draft_plan
 from hedgerow.plan import Attribute, DataFormat, Plan
 from hedgerow.synthetic import clinic, write_demo
 from hedgerow.workflow import explain

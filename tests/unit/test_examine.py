@@ -19,9 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow import drafting, examining
+from hedgerow import examining
 from hedgerow.drafting import Column, Distribution, Examination, distribution
 from hedgerow.drafting.distribution import MOST_BINS
+from hedgerow.drafting.draft import examine_here
 from hedgerow.engines import opening
 from hedgerow.errors import DataError
 from hedgerow.examining import examine
@@ -94,7 +95,7 @@ def test_every_file_in_memory_or_not_is_seen_alike(files: list[Path], request: p
     frame = examine(pa.table(clinic(400).columns))
     assert all(seen == seen_of(frame) for seen in here)
     assert frame.preview == tuple(zip(*(column[:50] for column in clinic(400).columns.values()), strict=True))
-    drafts = [drafting.draft_plan(path) for path in files]
+    drafts = [examine_here(path, rows=0).to_yaml() for path in files]
     request.getfixturevalue("large")
     assert [seen_of(examine(path)) for path in files] == here
     assert [hr.draft_plan(path) for path in files] == drafts
@@ -104,7 +105,7 @@ def test_a_census_with_missing_markers(tmp_path: Path, request: pytest.FixtureRe
     path = tmp_path / "census.csv"
     arrow_csv.write_csv(pa.table(census(3000).columns), path)
     here = examine(path)
-    assert here.to_yaml() == drafting.draft_plan(path)
+    assert here.to_yaml() == examine_here(path, rows=0).to_yaml()
     request.getfixturevalue("large")
     assert examine(path) == here
 
@@ -115,7 +116,7 @@ def test_types_of_a_large_file_are_told_alike(tmp_path: Path) -> None:
     for name, values in UNPLAIN.items():
         table = table.append_column(name, values)
     pq.write_table(table, tmp_path / "typed.parquet")
-    here = drafting.draft.examine_here(table)
+    here = examine_here(table)
     there = examine(tmp_path / "typed.parquet")
     assert seen_of(there) == seen_of(here)
     assert [column.name for column in there.columns if not column.readable] == list(UNPLAIN)
@@ -156,7 +157,7 @@ def test_any_column_name_is_looked_at(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "odd.parquet")
     seen = examine(tmp_path / "odd.parquet")
     assert [column.name for column in seen.columns] == ODD
-    assert seen_of(seen) == seen_of(drafting.draft.examine_here(table))
+    assert seen_of(seen) == seen_of(examine_here(table))
     assert list(Plan.loads(seen.to_yaml()).attributes) == ODD
 
 
@@ -169,7 +170,7 @@ def test_the_encoding_of_a_large_file_is_found(encoding: str, tmp_path: Path) ->
     seen = examine(path)
     assert seen.format.delimiter == ";"
     assert seen.guessed == (encoding in ("cp1252", "utf-16"))
-    assert seen.to_yaml() == drafting.draft_plan(path)
+    assert seen.to_yaml() == examine_here(path, rows=0).to_yaml()
 
 
 # -- many values -----------------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from hedgerow.drafting.column import Column
 from hedgerow.drafting.distribution import Distribution, distribution
-from hedgerow.drafting.draft import draft_plan
 from hedgerow.drafting.examination import Examination
 from hedgerow.drafting.propose import Proposal
 
-__all__ = ["Column", "Distribution", "Examination", "Proposal", "distribution", "draft_plan"]
+__all__ = ["Column", "Distribution", "Examination", "Proposal", "distribution"]

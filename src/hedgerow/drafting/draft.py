@@ -30,46 +30,6 @@ LOOKING = "looking at columns"
 """The stage that a progress callback is told, with the number of columns done and of all."""
 
 
-def draft_plan(source: Any, form: DataFormat | None = None) -> str:
-    """Propose a plan for a table, as commented YAML that a person must review.
-
-    Parameters
-    ----------
-    source
-        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
-    form
-        How a file is written; what it leaves out is found out.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be read, has no records, or seems to have no header line.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> ages, sexes = [str(20 + i % 60) for i in range(300)], ["f", "m", "m"] * 100
-    >>> draft = draft_plan(pa.table({"no": list(map(str, range(300))), "age": ages, "sex": sexes}))
-    >>> print(draft[draft.index("attributes:") : draft.index("# What must")].rstrip())
-    attributes:
-    <BLANKLINE>
-      # whole numbers, nearly every record has its own, none missing
-      # Proposed: left out, because by its name it names a person or a record.
-      "no": identifier
-    <BLANKLINE>
-      # whole numbers, about 60 different, none missing
-      # Decide: how wide a band is still of use? limit: {level: 2} leaves bands of 10 or less.
-      age: {role: quasi-identifier, hierarchy: {bands: [5, 10, 20]}}
-    <BLANKLINE>
-      # text, 2 different, none missing
-      # Decide: may it become *? If not, limit: {level: 0} leaves it as it is.
-      sex: {role: quasi-identifier}
-    >>> Plan.loads(draft)
-    Plan(k=5, quasi-identifiers: age, sex)
-    """
-    return examine_here(source, form, rows=0).to_yaml()
-
-
 def examine_here(
     source: Any, form: DataFormat | None = None, progress: Progress | None = None, rows: int = PREVIEW
 ) -> Examination:
@@ -77,8 +37,10 @@ def examine_here(
 
     Parameters
     ----------
-    source, form
-        As for :func:`draft_plan`.
+    source
+        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+    form
+        How a file is written; what it leaves out is found out.
     progress
         Called for every column.
     rows
