@@ -33,7 +33,7 @@ pytestmark = pytest.mark.xdist_group("kill")
 
 PATIENCE = 60.0
 NAME = "to_be_killed"
-KILLS = 10
+KILLS = 6
 NEVER = 1_000_000
 
 

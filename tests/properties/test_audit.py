@@ -226,14 +226,14 @@ asked = st.tuples(
 )
 
 
-@settings(max_examples=250)
+@settings(max_examples=140)
 @given(given_=published(), wanted=asked, seed=st.integers(0, 3))
 def test_the_audit_equals_plain_sets_and_brute_force(given_: Published, wanted: Any, seed: int) -> None:
     k, p, alpha = wanted
     compare(given_, k, p[: given_.sensitive], alpha[: given_.sensitive], seed)
 
 
-@settings(max_examples=250)
+@settings(max_examples=140)
 @given(given_=published(most=8, versions=3, steady=True), wanted=asked, seed=st.integers(0, 3))
 def test_newcomers_and_leavers_equal_trying_every_assignment(given_: Published, wanted: Any, seed: int) -> None:
     k, p, alpha = wanted
@@ -267,13 +267,13 @@ def regrouped(draw: st.DrawFn) -> Published:
     return Published(versions[:: draw(st.sampled_from([1, -1]))], 1)
 
 
-@settings(max_examples=400)
+@settings(max_examples=220)
 @given(given_=regrouped(), k=st.integers(2, 4), p=st.integers(0, 3))
 def test_rows_that_make_room_for_one_another_are_found(given_: Published, k: int, p: int) -> None:
     compare(given_, k, [p], [None], 0)
 
 
-@settings(max_examples=400)
+@settings(max_examples=220)
 @given(seed=st.integers(0, 2**32), known=st.booleans())
 def test_rows_are_placed_elsewhere_as_brute_force_does(seed: int, known: bool) -> None:
     """One vector: whether all old rows have a place, and how many can leave each new group."""
@@ -334,7 +334,7 @@ def test_comparing_pairs_one_after_the_other_finds_the_same(given_: Published, w
 # ---- what is left bounds what is possible ----------------------------------------------------------------
 
 
-@settings(max_examples=250)
+@settings(max_examples=140)
 @given(given_=published(most=7, versions=2, steady=True))
 def test_no_reader_is_left_with_more_than_the_audit_says(given_: Published) -> None:
     """What the audit says is left holds at least all that is possible; a reader who links rows may have less."""
@@ -350,7 +350,7 @@ def test_no_reader_is_left_with_more_than_the_audit_says(given_: Published) -> N
 # ---- boxes -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 700), columns=st.integers(0, 3), width=st.integers(0, 40))
 def test_boxes_meet_as_all_pairs_say(seed: int, number: int, columns: int, width: int) -> None:
     random_ = np.random.default_rng(seed)

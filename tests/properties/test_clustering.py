@@ -147,26 +147,26 @@ def compare(case: Case, limits: bool) -> None:
 
 @pytest.mark.parametrize("limits", [True, False])
 @given(case=cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_same_groups_as_the_naive_reference(case: Case, limits: bool) -> None:
     compare(case, limits)
 
 
 @pytest.mark.parametrize("limits", [True, False])
 @given(case=cases(wide=True))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_same_groups_with_many_values_per_column(case: Case, limits: bool) -> None:
     compare(case, limits)
 
 
 @given(case=cases(persons=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_same_groups_when_k_counts_persons(case: Case) -> None:
     compare(case, limits=True)
 
 
 @given(case=cases(), threads=st.integers(2, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_threads_do_not_change_the_answer(case: Case, threads: int) -> None:
     microdata = encode(case)
     one = ConstrainedKMember(case.k, case.seed)(microdata)

@@ -198,27 +198,27 @@ def compare(given: Diverse, limits: bool) -> None:
 
 @pytest.mark.parametrize("limits", [True, False])
 @given(given=diverse("p"))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_p_sensitive_clustering(given: Diverse, limits: bool) -> None:
     compare(given, limits)
 
 
 @given(given=diverse("p", persons=True))
-@settings(max_examples=100)
+@settings(max_examples=55)
 def test_p_sensitive_clustering_of_persons(given: Diverse) -> None:
     compare(given, limits=True)
 
 
 @pytest.mark.parametrize("kind", ["entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_clustering_under_the_other_models(kind: str, data: st.DataObject) -> None:
     compare(data.draw(diverse(kind)), limits=data.draw(st.booleans()))
 
 
 @pytest.mark.parametrize("kind", ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical"])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_models_hold_where_their_naive_twins_do(kind: str, data: st.DataObject) -> None:
     given = data.draw(diverse(kind))
     microdata, requirement = encode(given)

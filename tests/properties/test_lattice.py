@@ -57,7 +57,7 @@ def draw_task(
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_the_optimum_is_that_of_exhaustive_search(kind: str, data: st.DataObject) -> None:
     microdata, requirement, space, task = draw_task(data, kind)
     objective = data.draw(st.sampled_from(sorted(OBJECTIVES)))
@@ -85,7 +85,7 @@ def test_the_optimum_is_that_of_exhaustive_search(kind: str, data: st.DataObject
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_all_minimal_nodes_and_samarati(kind: str, data: st.DataObject) -> None:
     _, requirement, space, task = draw_task(data, kind)
     found = find_minimal(space, requirement, task.budget)
@@ -105,7 +105,7 @@ def test_all_minimal_nodes_and_samarati(kind: str, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_optimum_when_k_counts_persons(data: st.DataObject) -> None:
     _, requirement, space, task = draw_task(data, "p", persons=True)
     expected = naive.optimum(task, naive.loss)
@@ -114,7 +114,7 @@ def test_the_optimum_when_k_counts_persons(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_what_a_node_publishes(data: st.DataObject) -> None:
     microdata, requirement, space, task = draw_task(data, "k")
     node = data.draw(st.sampled_from(task.nodes()))
@@ -132,7 +132,7 @@ def test_what_a_node_publishes(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", ["k", "p"])
 @given(data=st.data())
-@settings(max_examples=250)
+@settings(max_examples=140)
 def test_pruning_with_a_budget_loses_nothing(kind: str, data: st.DataObject) -> None:
     """The models that prune, on skewed tables where the best node withholds some records."""
     given = data.draw(diverse("p", only_trees=True))

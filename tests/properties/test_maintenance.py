@@ -359,14 +359,14 @@ def agree(here: Live, change: Change, expected: naive.Clusters, held_back: naive
 
 @pytest.mark.parametrize("kind", [*SURVIVING, *FRAGILE])
 @given(data=st.data())
-@examples(25)
+@examples(15)
 def test_a_change_is_that_of_the_naive_reference(kind: str, data: st.DataObject) -> None:
     compare(*data.draw(changes(data.draw(wholes(kind)))))
 
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "recursive"])
 @given(data=st.data())
-@examples(30)
+@examples(18)
 def test_a_change_where_k_counts_persons(kind: str, data: st.DataObject) -> None:
     compare(*data.draw(changes(data.draw(wholes(kind, persons=True)))))
 
@@ -421,7 +421,7 @@ def brittle(draw: st.DrawFn) -> tuple[Live, Placed, int]:
 
 
 @given(change=brittle())
-@examples(250)
+@examples(150)
 def test_a_change_where_little_fits(change: tuple[Live, Placed, int]) -> None:
     compare(*change)
 
@@ -449,7 +449,7 @@ def newcomers_apart(draw: st.DrawFn) -> tuple[Live, Placed, int]:
 
 
 @given(change=newcomers_apart())
-@examples(250)
+@examples(150)
 def test_newcomers_in_a_cell_of_their_own(change: tuple[Live, Placed, int]) -> None:
     compare(*change)
 
@@ -484,7 +484,7 @@ def test_a_change_with_a_large_tree(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "mixed"])
 @given(data=st.data())
-@examples(12)
+@examples(8)
 def test_a_history_of_changes(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans()) if kind != "mixed" else False))
     there, placed, used = set(range(whole.size // 2)), Placed(), 0
@@ -511,7 +511,7 @@ def test_a_history_of_changes(kind: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", ["k", "p", "entropy"])
 @given(data=st.data())
-@examples(20)
+@examples(12)
 def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans())))
     here, placed, used = data.draw(changes(whole))
@@ -523,7 +523,7 @@ def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> No
 
 
 @given(data=st.data())
-@examples(15)
+@examples(9)
 def test_threads_do_not_change_a_change(data: st.DataObject) -> None:
     here, placed, used = data.draw(changes(data.draw(wholes("k"))))
     one, many = (maintain(here.microdata, here.plan, here.cluster_of(placed), used, threads) for threads in (1, 3))
@@ -531,7 +531,7 @@ def test_threads_do_not_change_a_change(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@examples(15)
+@examples(9)
 def test_without_a_change_clusters_that_hold_stay(data: st.DataObject) -> None:
     whole = data.draw(wholes(data.draw(st.sampled_from([*SURVIVING, *FRAGILE]))))
     here = live(whole, range(whole.size))
@@ -561,7 +561,7 @@ def compare_coarser(here: Live, placed: Placed, used: int) -> Change:
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "equal"])
 @given(data=st.data())
-@examples(30)
+@examples(18)
 def test_a_change_to_coarser_clusters_only(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans())))
     compare_coarser(*data.draw(changes(whole)))
@@ -580,7 +580,7 @@ def compare_optimized(here: Live, placed: Placed, used: int) -> Change:
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "entropy"])
 @given(data=st.data())
-@examples(30)
+@examples(18)
 def test_il_optimization_is_that_of_the_naive_reference(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans())))
     here = live(whole, range(whole.size))
@@ -617,7 +617,7 @@ def check_search(here: Live, placed: Placed, used: int) -> None:
 
 @pytest.mark.parametrize("kind", ["k", "p", "alpha", "recursive", "ordered", "mixed"])
 @given(data=st.data())
-@examples(30)
+@examples(18)
 def test_the_search_for_less_loss_keeps_every_promise(kind: str, data: st.DataObject) -> None:
     whole = data.draw(wholes(kind, persons=data.draw(st.booleans()), wide=data.draw(st.integers(0, 3)) == 0))
     here = live(whole, range(whole.size))
@@ -625,7 +625,7 @@ def test_the_search_for_less_loss_keeps_every_promise(kind: str, data: st.DataOb
 
 
 @given(data=st.data())
-@examples(30)
+@examples(18)
 def test_the_search_for_less_loss_keeps_widths_that_cost_little(data: st.DataObject) -> None:
     dice, k = Random(data.draw(st.integers(0, 1 << 16))), data.draw(st.integers(2, 4))
     narrow = {"intervals": "free", "weight": "0.1", "limit": {"width": data.draw(st.integers(1, 5))}}

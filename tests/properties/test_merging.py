@@ -80,34 +80,34 @@ def compare(case: ValueCase, aim: Any, suppress: bool = False, overlap: bool = T
 
 @pytest.mark.parametrize("aim", AIMS)
 @given(case=value_cases())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=45, deadline=None)
 def test_same_clusters(aim: str, case: ValueCase) -> None:
     compare(case, aim)
 
 
 @pytest.mark.parametrize("kind", ["p", "entropy", "mixed"])
 @given(case=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_same_clusters_under_models(kind: str, case: st.DataObject) -> None:
     compare(case.draw(value_cases(kind)), "utility")
 
 
 @given(case=value_cases(persons=True))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_same_clusters_when_k_counts_persons(case: ValueCase) -> None:
     compare(case, "utility")
 
 
 @pytest.mark.parametrize("kind", ["k", "p"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 def test_same_suppressed_cells(kind: str, data: st.DataObject) -> None:
     compare(data.draw(value_cases(kind)), "utility", suppress=True)
 
 
 @pytest.mark.parametrize("aim", AIMS)
 @given(case=value_cases())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_same_clusters_without_partial_overlap(aim: str, case: ValueCase) -> None:
     compare(case, aim, overlap=False)
 

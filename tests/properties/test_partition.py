@@ -63,7 +63,7 @@ def compare(fast: Recoding, microdata: Microdata, naive: Partitioner) -> None:
 
 @pytest.mark.parametrize("limits", [True, False])
 @given(case=cases())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_same_groups_as_the_naive_reference(case: Case, limits: bool) -> None:
     microdata = encode(case)
     fast = Partition(Requirement(case.k), ignore_limits=not limits)(microdata)
@@ -71,14 +71,14 @@ def test_same_groups_as_the_naive_reference(case: Case, limits: bool) -> None:
 
 
 @given(case=cases(wide=True))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_same_groups_with_many_values_per_column(case: Case) -> None:
     microdata = encode(case)
     compare(Partition(Requirement(case.k))(microdata), microdata, reference(case, microdata, True))
 
 
 @given(case=cases(persons=True))
-@settings(max_examples=100)
+@settings(max_examples=55)
 def test_same_groups_when_k_counts_persons(case: Case) -> None:
     microdata = encode(case)
     compare(Partition(Requirement(case.k))(microdata), microdata, reference(case, microdata, True))
@@ -86,7 +86,7 @@ def test_same_groups_when_k_counts_persons(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_same_groups_under_models(kind: str, data: st.DataObject) -> None:
     given, limits = data.draw(diverse(kind, persons=data.draw(st.booleans()))), data.draw(st.booleans())
     microdata, requirement = encode_diverse(given)
@@ -107,7 +107,7 @@ def test_what_is_withheld_is_the_failing_cells(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_group_meets_the_demands(kind: str, data: st.DataObject) -> None:
     given = data.draw(diverse(kind))
     microdata, requirement = encode_diverse(given)
@@ -151,7 +151,7 @@ def check_split(microdata: Microdata, requirement: Requirement, naive: Partition
 
 
 @given(case=cases(), most=st.integers(1, 12))
-@settings(max_examples=100)
+@settings(max_examples=55)
 def test_splitting_is_the_naive_one_and_withholds_no_more(case: Case, most: int) -> None:
     microdata = encode(case)
     _, refined = check_split(microdata, Requirement(case.k), reference(case, microdata, True), most)
@@ -161,7 +161,7 @@ def test_splitting_is_the_naive_one_and_withholds_no_more(case: Case, most: int)
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), most=st.integers(1, 8))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_splitting_under_models(kind: str, data: st.DataObject, most: int) -> None:
     given = data.draw(diverse(kind, persons=data.draw(st.booleans())))
     microdata, requirement = encode_diverse(given)
@@ -191,13 +191,13 @@ def check_release(table: pa.Table, plan: dict[str, Any], order: random.Random) -
 
 
 @given(case=cases(), order=st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_releases_are_kept_whatever_the_order_of_rows_and_the_seed(case: Case, order: random.Random) -> None:
     check_release(pa.table(case.rows), {"attributes": case.attributes, "privacy": {"k": case.k}}, order)
 
 
 @given(case=cases(persons=True), gone=st.lists(st.integers(0, 29), max_size=8), order=st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_releases_of_persons_with_missing_values(case: Case, gone: list[int], order: random.Random) -> None:
     rows = {
         name: [None if (at + place) in gone else value for at, value in enumerate(column)]

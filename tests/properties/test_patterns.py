@@ -83,7 +83,7 @@ def expanded(features: Any, target: Target) -> tuple[list[naive.Feature], list[s
 
 
 @given(given=observed(), depth=st.integers(0, 4), smallest=st.integers(1, 6))
-@settings(max_examples=400)
+@settings(max_examples=220)
 def test_same_tree_split_by_split(given: tuple[list[Any], Target], depth: int, smallest: int) -> None:
     features, target = given
     tree = grow(features, target, depth, smallest)
@@ -326,7 +326,7 @@ def text_features(given: Given, units: list[int], released: bool) -> list[naive.
 
 
 @given(given=releases(), smallest=st.integers(1, 3))
-@settings(max_examples=300)
+@settings(max_examples=165)
 def test_same_tree_from_the_table_and_from_what_is_published(given: Given, smallest: int) -> None:
     targets = given.rows["t"]
     known = [u for u in range(len(given.microdata.record_of)) if targets[given.record(u)] is not None]
@@ -347,7 +347,7 @@ def test_same_tree_from_the_table_and_from_what_is_published(given: Given, small
 
 
 @given(given=releases(), data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=110)
 def test_a_quasi_identifier_as_target(given: Given, data: st.DataObject) -> None:
     """Records whose target is published as more than one value are left out and counted."""
     place = data.draw(st.integers(0, len(given.kinds) - 1))
@@ -368,7 +368,7 @@ def test_a_quasi_identifier_as_target(given: Given, data: st.DataObject) -> None
 
 
 @given(given=releases(), seed=st.integers(0, 1000))
-@settings(max_examples=200)
+@settings(max_examples=110)
 def test_same_query_errors(given: Given, seed: int) -> None:
     queries = []
     for query in draw_queries(given.microdata, 10, (1, 3), seed):
@@ -406,7 +406,7 @@ def test_same_query_errors(given: Given, seed: int) -> None:
 
 
 @given(given=releases())
-@settings(max_examples=200)
+@settings(max_examples=110)
 def test_same_distances(given: Given) -> None:
     units = np.flatnonzero(given.recoding.group_of >= 0).tolist()
     if not units:
@@ -433,7 +433,7 @@ def test_same_distances(given: Given) -> None:
 
 
 @given(given=releases(missing=False, suppress=False))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_a_release_of_the_records_themselves_is_at_no_distance(given: Given) -> None:
     microdata = given.microdata
     at = [microdata.index_order.index(place) for place in range(len(given.kinds))]

@@ -552,8 +552,8 @@ def run(place: Callable[[Path], str], examples: int) -> None:
 
 
 def test_whatever_happens_every_version_holds_in_a_file() -> None:
-    run(lambda folder: str(folder / "people.store"), 14)
+    run(lambda folder: str(folder / "people.store"), 9)
 
 
 def test_whatever_happens_every_version_holds_on_a_server(postgres: str) -> None:
-    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 8)
+    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 5)

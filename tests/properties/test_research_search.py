@@ -53,7 +53,7 @@ def draw(data: st.DataObject, kind: str, persons: bool = False) -> tuple[Any, ..
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_complete_searches_find_the_best(kind: str, data: st.DataObject) -> None:
     space, requirement, values, task, scores = draw(data, kind)
     best = naive.exhaustive(task, scores)
@@ -70,7 +70,7 @@ def test_complete_searches_find_the_best(kind: str, data: st.DataObject) -> None
 
 @pytest.mark.parametrize("kind", ["k", "p", "entropy"])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_searches_of_the_thesis_go_the_same_way(kind: str, data: st.DataObject) -> None:
     space, requirement, values, task, scores = draw(data, kind)
     for search, reference in (
@@ -93,7 +93,7 @@ def test_the_searches_of_the_thesis_go_the_same_way(kind: str, data: st.DataObje
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_with_a_person_key(data: st.DataObject) -> None:
     space, requirement, values, task, scores = draw(data, "k", persons=True)
     best = naive.exhaustive(task, scores)
@@ -104,7 +104,7 @@ def test_with_a_person_key(data: st.DataObject) -> None:
 
 
 @given(case=value_cases("p", only_trees=True, limits=False), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 def test_hashed_checks_agree(case: ValueCase, data: st.DataObject) -> None:
     space, requirement, _, task, _ = prepare(case, 0)
     checker = HashChecker(space, requirement, salt=data.draw(st.integers(0, 3)))

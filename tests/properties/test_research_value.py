@@ -23,7 +23,7 @@ from tests.properties.value_cases import ValueCase, value_cases
 
 
 @given(case=value_cases(only_trees=True), data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_value_of_levels_and_of_their_release(case: ValueCase, data: st.DataObject) -> None:
     plan = case.plan(method="lattice")
     microdata = case.encode(plan)
@@ -67,7 +67,7 @@ def test_value_of_levels_and_of_their_release(case: ValueCase, data: st.DataObje
 
 
 @given(case=value_cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=55, deadline=None)
 def test_value_and_rules_of_groups(case: ValueCase) -> None:
     plan = case.plan(method="utility")
     microdata = case.encode(plan)
@@ -91,7 +91,7 @@ def test_value_and_rules_of_groups(case: ValueCase) -> None:
 
 
 @given(case=value_cases(limits=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=55, deadline=None)
 def test_association_and_weights(case: ValueCase) -> None:
     plan = case.plan()
     microdata = case.encode(plan)

@@ -20,7 +20,7 @@ from hedgerow.plan import Plan
 from hedgerow.verification import Verification, verify_release
 from tests.unit.test_verification_models import transport
 
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 # One column of every kind, each with the ways up of its values written out by hand.
 TREE = {"US": {"West": {"California": ["San Diego", "Los Angeles"]}, "Midwest": {"Kansas": ["Wichita"]}}}

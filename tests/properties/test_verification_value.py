@@ -20,8 +20,8 @@ from hedgerow.verification import Verification, verify_release
 from hedgerow.verification.histograms import Histograms
 from hedgerow.verification.matching import Matches
 
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-many = settings(max_examples=300, deadline=None)
+few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(max_examples=165, deadline=None)
 
 Cell = str | None
 Row = tuple[Cell, ...]

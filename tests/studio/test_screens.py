@@ -13,7 +13,7 @@ import pytest
 
 from hedgerow import Plan, anonymize, explain, open_release, report, verify
 from hedgerow.synthetic import census, write_demo
-from tests.engines.servers import load
+from tests.engines.servers import execute, load
 from tests.studio.servers import Served, serving
 
 SCREENS = ("data", "limits", "promise", "run", "result", "releases")
@@ -139,7 +139,8 @@ def test_a_table_on_a_server_is_released_without_leaving_it(
 ) -> None:
     import pyarrow.csv
 
-    address = load(postgres, pyarrow.csv.read_csv(made_up[0]))
+    execute(postgres, "CREATE DATABASE studio")  # other tests look at what is in theirs
+    address = load(postgres.replace("/postgres?", "/studio?"), pyarrow.csv.read_csv(made_up[0]))
     page = new_page()
     page.goto(studio.link())
     page.fill("[data-testid=address]", address.replace("postgresql://", "postgresql://nobody:secretword@", 1))
@@ -192,7 +193,7 @@ def test_two_sessions_never_see_each_other(studio: Served, new_page: NewPage, tm
         for screen in SCREENS:
             page.goto(f"{studio.url}/{screen}")
             page.wait_for_selector("h1")
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(200)
             assert other not in page.content(), screen
         assert f"{name}_column" in plan_text(page)
     again = pages["alpha"].context.new_page()  # another tab of the same browser is the same session

@@ -495,7 +495,7 @@ def part(task: Task, numbers: Sequence[int]) -> Task:
 @pytest.mark.parametrize("kind", ["k", "width", "persons", "p", "alpha"])
 @pytest.mark.parametrize("rule", [change, change_only_coarser])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_change_keeps_its_promises(rule: Any, kind: str, data: st.DataObject) -> None:
     task, before = data.draw(changes(kind))
     next_number = next_free(before, 0)

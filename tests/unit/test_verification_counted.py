@@ -288,7 +288,7 @@ def test_what_is_wrong_in_the_facts_is_found_alike(name: str) -> None:
         case.facts["attribute_disclosures"]["listed"].pop()
         assert case.verify()["disclosures"].found == "facts.json does not list 1"
     for key in ("group_risk_sizes", "largest_share_of_one_value"):
-        for place in made.facts[key]:
+        for place in list(made.facts[key])[:1]:
             case = make(name)
             case.facts[key][place] = case.facts[key][place] * 2 + 1
             assert not case.verify()["risks"].kept
