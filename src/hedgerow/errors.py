@@ -123,6 +123,16 @@ class Problem:
         return text + (f"\n  hint: {self.hint}" if self.hint else "")
 
 
+def kind_and_place(error: BaseException) -> str:
+    """Say what kind of error it was, and where; its text may hold values of records, and is left out."""
+    import traceback
+    from pathlib import Path
+
+    steps = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else ""
+    return f"{type(error).__name__}{place}"
+
+
 class HedgerowError(Exception):
     """Base of every error Hedgerow raises on purpose; holds one or more problems."""
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.drafting.column import Column, is_plain
 from hedgerow.drafting.draft import (
     LOOKING,
-    Progress,
     check_header,
     check_some,
     examine_here,
@@ -30,6 +29,7 @@ from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.read import clean, file_schema, read_batches
 from hedgerow.plan import DataFormat, Plan
+from hedgerow.progress import Progress, silent
 from hedgerow.server import check_path, is_server
 
 if TYPE_CHECKING:
@@ -111,11 +111,11 @@ def examine(
     """
     check_path(source)
     if is_server(source):
-        return _on_server(source, form, progress or _silent, rows)
+        return _on_server(source, form, progress or silent, rows)
     if opening.is_large_file(source):
         given = form or DataFormat()
         columns, found, first = in_likely_encoding(
-            source, given, lambda likely: _in_large_file(Path(source), likely, progress or _silent, rows)
+            source, given, lambda likely: _in_large_file(Path(source), likely, progress or silent, rows)
         )
         if found.delimiter is not None:
             check_header(columns, str(source))
@@ -225,7 +225,3 @@ def _unless_unreadable() -> Iterator[None]:
     except DataError as error:
         if not {problem.code for problem in error.problems} <= UNREADABLE:
             raise
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Tell nobody."""

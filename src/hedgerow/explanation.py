@@ -95,7 +95,7 @@ class Outlook:
     withheld, withheld_unknown
         Records that must be withheld, and those of them that have a value without a leaf.
     allowed
-        Records that the plan allows to be withheld; None if it says nothing.
+        Records that the plan allows to be withheld: on the lattice none if it says nothing, else then any (None).
     proven, others_may_not_fit
         As in :class:`Explanation`.
     most_loss
@@ -143,7 +143,7 @@ class Explanation:
     withheld
         Records that must be withheld: in cells of fewer than k people, or with a value that has no leaf.
     allowed
-        Records that the plan allows to be withheld; None if it says nothing.
+        Records that the plan allows to be withheld: on the lattice none if it says nothing, else then any (None).
     others_may_not_fit
         Whether more may be withheld because they fit no group: models other than counting values are asked for.
     proven

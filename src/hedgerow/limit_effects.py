@@ -6,15 +6,14 @@ what is lost and withheld is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from hedgerow import measures
 from hedgerow.errors import NoSolution
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
+from hedgerow.progress import Progress, silent
 from hedgerow.solving import solve
 
 
@@ -71,9 +70,7 @@ class LimitEffect:
         }
 
 
-def measure_limits(
-    microdata: Microdata, plan: Plan, tell: Callable[[str, int, int], None] | None = None
-) -> tuple[LimitEffect, ...]:
+def measure_limits(microdata: Microdata, plan: Plan, tell: Progress = silent) -> tuple[LimitEffect, ...]:
     """Find releases with all limits and without those of each attribute, in the plan's order.
 
     Parameters
@@ -96,7 +93,6 @@ def measure_limits(
     limited = [name for name in plan.quasi_identifiers if plan.attributes[name].limit is not None]
     if not limited or not plan.keeps_limits:
         return ()
-    tell = tell or (lambda stage, done, total: None)
     tell("measuring limits", 0, len(limited) + 1)
     kept = _outcome(microdata, plan)
     effects = []
@@ -130,9 +126,7 @@ def without_limit_of(plan: Plan, name: str) -> Plan:
 def _outcome(microdata: Microdata, plan: Plan) -> Outcome:
     recoding = solve(microdata, plan).recoding
     losses = measures.loss_by_attribute(microdata, recoding)
-    shares = {
-        column.name: round(float(losses[column.name] / Fraction(column.weight) / microdata.records), 12)
-        for column in microdata.columns
-    }
+    exact = measures.share_lost_by_attribute(microdata, losses)
+    shares = {name: round(float(share), 12) for name, share in exact.items()}
     ntil = round(float(measures.ntil(microdata, recoding)), 12)
     return Outcome(microdata.records - recoding.released, ntil, shares)

@@ -19,7 +19,8 @@ from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
-from hedgerow.publishing import Progress, read_table, silent
+from hedgerow.progress import Progress, silent
+from hedgerow.publishing import read_table
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json
 from hedgerow.reports.html import report_html

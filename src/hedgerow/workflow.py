@@ -23,8 +23,8 @@ from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.read import file_kind
 from hedgerow.plan import Plan
+from hedgerow.progress import Progress, silent
 from hedgerow.publishing import (
-    Progress,
     check_table,
     check_targets,
     is_large,
@@ -32,7 +32,6 @@ from hedgerow.publishing import (
     publish,
     publish_table,
     self_contained,
-    silent,
     verify_privately,
     verify_table,
     where_found,

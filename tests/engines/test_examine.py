@@ -17,7 +17,6 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import examining
-from hedgerow.drafting import Examination
 from hedgerow.engines import opening
 from hedgerow.engines.postgres import PostgresSession
 from hedgerow.examining import examine
@@ -26,21 +25,11 @@ from hedgerow.synthetic import census, clinic
 from tests.engines.conftest import Done
 from tests.engines.servers import ask, at, execute, fresh, load, quoted, relations
 from tests.engines.tables import hostile
+from tests.examinations import seen_of
 from tests.postgres import log_of
 
 SECRET = "hunter2"
 Command = Callable[..., Done]
-
-
-def seen_of(examination: Examination) -> tuple[Any, ...]:
-    """Everything of an examination but how the source is written."""
-    return (
-        examination.records,
-        examination.columns,
-        examination.proposals,
-        examination.missing,
-        examination.preview,
-    )
 
 
 @pytest.mark.parametrize("made_up", [clinic(500), census(2000)], ids=["clinic", "census"])

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow import examining
-from hedgerow.drafting import Column, Distribution, Examination, distribution
+from hedgerow.drafting import Column, Distribution, distribution
 from hedgerow.drafting.distribution import MOST_BINS
 from hedgerow.drafting.draft import examine_here
 from hedgerow.engines import opening
@@ -29,17 +29,7 @@ from hedgerow.examining import examine
 from hedgerow.hierarchy.numbers import parse_half_open
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.synthetic import census, clinic
-
-
-def seen_of(examination: Examination) -> tuple[Any, ...]:
-    """Everything of an examination but how the source is written."""
-    return (
-        examination.records,
-        examination.columns,
-        examination.proposals,
-        examination.missing,
-        examination.preview,
-    )
+from tests.examinations import seen_of
 
 
 @pytest.fixture

@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, kind_and_place
 
 INTERRUPTED = 130
 
@@ -55,9 +54,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:  # its text may hold cells of the data, so only its kind and place are shown
         if Interrupted.wanted:
             _end()
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-        print(f"hedgerow: internal error ({type(error).__name__} at {where}); nothing was written", file=sys.stderr)
+        print(f"hedgerow: internal error ({kind_and_place(error)}); nothing was written", file=sys.stderr)
         print("  hint: please report this line and what you ran; it holds nothing of your data", file=sys.stderr)
         sys.exit(2)
 

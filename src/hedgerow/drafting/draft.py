@@ -20,12 +20,12 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Table, column_names, read_table
 from hedgerow.microdata.read import check_file
 from hedgerow.plan import DataFormat, Plan
+from hedgerow.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Found = TypeVar("Found")
-Progress = Callable[[str, int, int], None]
 LOOKING = "looking at columns"
 """The stage that a progress callback is told, with the number of columns done and of all."""
 

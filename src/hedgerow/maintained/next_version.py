@@ -16,7 +16,7 @@ from hedgerow.maintenance.audit import Audit
 from hedgerow.maintenance.change import Change, maintain
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
-from hedgerow.publishing import Progress
+from hedgerow.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa

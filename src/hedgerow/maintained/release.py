@@ -34,7 +34,8 @@ from hedgerow.maintenance.change import Change
 from hedgerow.maintenance.optimize import PASSES, optimize
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
-from hedgerow.publishing import Progress, check_targets, publish, self_contained, silent
+from hedgerow.progress import Progress, silent
+from hedgerow.publishing import check_targets, publish, self_contained
 from hedgerow.release import Release
 from hedgerow.solving import solve
 from hedgerow.store import Erasure, Store, VersionRow, open_store

@@ -3,7 +3,7 @@
 from hedgerow.measures.end_points import exact_end_points
 from hedgerow.measures.group_size import discernibility, normalized_average_group_size
 from hedgerow.measures.leaf_shares import granularity, mean_ncp, ncp
-from hedgerow.measures.loss import loss_by_attribute, ntil, total_loss
+from hedgerow.measures.loss import loss_by_attribute, ntil, share_lost_by_attribute, total_loss
 from hedgerow.measures.research_value import column_values, mean_group_value, rules_kept, value_by_attribute
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "normalized_average_group_size",
     "ntil",
     "rules_kept",
+    "share_lost_by_attribute",
     "total_loss",
     "value_by_attribute",
 ]

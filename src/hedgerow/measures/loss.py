@@ -26,6 +26,13 @@ def loss_by_attribute(microdata: Microdata, recoding: Recoding) -> dict[str, Fra
     return losses
 
 
+def share_lost_by_attribute(microdata: Microdata, losses: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Loss of each quasi-identifier per record, from 0 to 1, its weight left out; of :func:`loss_by_attribute`."""
+    return {
+        column.name: losses[column.name] / Fraction(column.weight) / microdata.records for column in microdata.columns
+    }
+
+
 def total_loss(microdata: Microdata, recoding: Recoding) -> Fraction:
     """Sum of all losses, withheld records included."""
     return sum(loss_by_attribute(microdata, recoding).values(), Fraction(0))

@@ -3,11 +3,9 @@
 from hedgerow.publishing.checking import is_large, verify_before_publishing, where_found
 from hedgerow.publishing.folders import check_targets, publish, verify_privately, write_release
 from hedgerow.publishing.making import make_release, self_contained
-from hedgerow.publishing.progress import Progress, silent
 from hedgerow.publishing.tables import check_table, publish_table, read_table, verify_table
 
 __all__ = [
-    "Progress",
     "check_table",
     "check_targets",
     "is_large",
@@ -16,7 +14,6 @@ __all__ = [
     "publish_table",
     "read_table",
     "self_contained",
-    "silent",
     "verify_before_publishing",
     "verify_privately",
     "verify_table",

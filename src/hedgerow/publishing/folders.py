@@ -14,8 +14,8 @@ from hedgerow.engines.export import read_back
 from hedgerow.engines.folder import cannot_write, check_free, new_folder
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import DataError, Problem
+from hedgerow.progress import Progress, silent
 from hedgerow.publishing.checking import verify_before_publishing
-from hedgerow.publishing.progress import Progress, silent
 from hedgerow.release import Release
 from hedgerow.reports.facts import facts_to_json
 from hedgerow.server import check_path

@@ -17,8 +17,8 @@ from hedgerow.engines.postgres import MARK, PostgresSession
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.plan import Plan
+from hedgerow.progress import Progress, silent
 from hedgerow.publishing.checking import in_database, verify_before_publishing
-from hedgerow.publishing.progress import Progress, silent
 from hedgerow.release import Release, Rows, Selected
 from hedgerow.reports.facts import facts_to_json
 from hedgerow.verification import Verification, Where, verify_in_place

@@ -60,8 +60,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "loss": _number(sum(losses.values(), Fraction(0))),
         "loss_by_attribute": {name: _number(loss) for name, loss in losses.items()},
         "share_lost_by_attribute": {
-            column.name: _number(losses[column.name] / Fraction(column.weight) / microdata.records)
-            for column in microdata.columns
+            name: _number(share) for name, share in measures.share_lost_by_attribute(microdata, losses).items()
         },
         "ntil": _number(measures.ntil(microdata, recoding)),
         "most_loss": bound_of_loss(microdata, plan, recoding),

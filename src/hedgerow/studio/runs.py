@@ -11,7 +11,8 @@ from typing import Any
 from hedgerow.comparison import name_of_method
 from hedgerow.errors import Problem
 from hedgerow.plan import Plan
-from hedgerow.privacy.risks import risks_of_sizes
+from hedgerow.reports.html_parts import Facts
+from hedgerow.reports.material import risks_of_facts
 from hedgerow.studio.jobs import Job, State
 
 
@@ -94,10 +95,9 @@ class Run:
         found: dict[str, Any] = self.job.result.get("before_after", {})
         return found
 
-    def risks(self, threshold: float) -> dict[str, Any]:
-        """Risks of the three attackers."""
-        sizes = {int(size): count for size, count in self.facts["group_risk_sizes"].items()}
-        return risks_of_sizes(sizes, threshold)
+    def risks(self, threshold: float) -> dict[str, Any] | None:
+        """Risks of the three attackers, as the report has them; None if the facts do not say enough."""
+        return risks_of_facts(Facts(self.facts), threshold)
 
     def cancel(self) -> None:
         """Stop it."""

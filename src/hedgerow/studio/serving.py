@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.requests import ClientDisconnect
 
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.errors import HedgerowError, Problem, kind_and_place
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.guard import Guard, Rules
 from hedgerow.studio.sessions import Session, Sessions
@@ -188,7 +188,6 @@ def _add_screens(app: FastAPI) -> None:
     from nicegui import app as screens
     from nicegui import ui
 
-    from hedgerow.studio import theme
     from hedgerow.studio.pages import data, limits, promise, releases, result, run
 
     for page in (data, limits, promise, run, result, releases):
@@ -199,7 +198,7 @@ def _add_screens(app: FastAPI) -> None:
         return RedirectResponse("/data")
 
     def failed(error: Exception) -> None:
-        ui.label(f"Internal error ({theme.where(error)}).").classes("text-h6")
+        ui.label(f"Internal error ({kind_and_place(error)}).").classes("text-h6")
         ui.link("Back to the data", "/data")
 
     screens.on_page_exception(failed)
@@ -256,11 +255,9 @@ class _Discreet(logging.Formatter):
     """Writes what went wrong and where, never the text of an error: it may hold values of records."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from hedgerow.studio.theme import where
-
         error = record.exc_info[1] if record.exc_info else record.msg if isinstance(record.msg, BaseException) else None
         if error is not None:
-            return f"hedgerow studio: internal error ({where(error)})"
+            return f"hedgerow studio: internal error ({kind_and_place(error)})"
         if not record.name.startswith("hedgerow"):
             return f"hedgerow studio: {record.levelname.lower()} at {record.module}:{record.lineno}"
         return f"hedgerow studio: {record.getMessage()}"

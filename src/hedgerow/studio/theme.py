@@ -6,7 +6,6 @@ import contextlib
 import functools
 import inspect
 import logging
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import Any, TypeVar
 
 from nicegui import ui
 
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.errors import HedgerowError, Problem, kind_and_place
+from hedgerow.studio.components.marked_table import cell, marked_table
 from hedgerow.studio.sessions import Session
 
 SCREENS = {
@@ -147,18 +147,8 @@ def table(
     head: Sequence[str], rows: Iterable[Sequence[str | None]], numbers: Iterable[int] = (), testid: str = ""
 ) -> None:
     """Show a plain table; cells are shown as text, a missing one as such."""
-    right = set(numbers)
-
-    def cell(tag: str, place: int, value: str | None) -> str:
-        kind = ' class="number"' if place in right else ""
-        shown = '<span class="muted">missing</span>' if value is None else escape(value)
-        return f"<{tag}{kind}>{shown}</{tag}>"
-
-    top = "".join(cell("th", place, name) for place, name in enumerate(head))
-    body = "".join("<tr>" + "".join(cell("td", at, value) for at, value in enumerate(row)) + "</tr>" for row in rows)
-    html = f'<table class="studio-table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-    box = ui.html(html, sanitize=False).classes("studio-scroll").props("tabindex=0 role=region")
-    box.props(f'aria-label="{escape(testid or "table")}"' + (f" data-testid={testid}" if testid else ""))
+    shown = ([cell(value) for value in row] for row in rows)
+    marked_table(head, shown, label=testid or "table", numbers=numbers, testid=testid)
 
 
 # -- problems ----------------------------------------------------------------------------------------------------------
@@ -181,6 +171,12 @@ def problem_list(problems: Iterable[Problem]) -> None:
                 ui.label(f"What to do: {problem.hint}").classes("small")
 
 
+def refuse(problems: Sequence[Problem]) -> None:
+    """Raise what is wrong with a change of the plan, if anything is."""
+    if problems:
+        raise HedgerowError(problems)
+
+
 def safely(work: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a handler: problems are shown, and what was not foreseen is told without any value of the data."""
     page, session = ui.context.client.content, the_session()  # what the handler belongs to may be gone when it is done
@@ -199,20 +195,13 @@ def safely(work: Callable[..., Any]) -> Callable[..., Any]:
             problems = error.problems
             session.log.write("refused", session, reason=sorted({problem.code for problem in problems}))
         except Exception as error:
-            place = where(error)
+            place = kind_and_place(error)
             log.error("%s", place)
             problems = (Problem("internal", f"Internal error ({place}).", hint="please report this line"),)
         with page:
             show_problems(problems)
 
     return handler
-
-
-def where(error: BaseException) -> str:
-    """Say what kind of error it was, and where; its text may hold values, and is left out."""
-    steps = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else ""
-    return f"{type(error).__name__}{place}"
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from hedgerow.explanation import Outlook
 from hedgerow.hierarchy import Hierarchy
-from hedgerow.hierarchy.limits import limit_of_leaves
 from hedgerow.hierarchy.numbers import Number
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 
@@ -27,15 +26,12 @@ class TreeView:
         Records under every node, and those of them that must be withheld.
     marked
         Nodes that are limits.
-    limit_of_leaf
-        Node at which every leaf stops.
     """
 
     hierarchy: Hierarchy
     counts: IntArray
     withheld: IntArray
     marked: tuple[int, ...]
-    limit_of_leaf: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +66,6 @@ def tree_view(microdata: Microdata, outlook: Outlook, column: str) -> TreeView |
         _under_nodes(found.hierarchy, codes, microdata.counts),
         _under_nodes(found.hierarchy, codes, outlook.withheld_by_profile),
         found.marked,
-        limit_of_leaves(found.hierarchy, found.marked),
     )
 
 

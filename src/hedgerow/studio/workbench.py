@@ -19,7 +19,7 @@ from hedgerow.examining import examine
 from hedgerow.explanation import Explanation, Outlook, explain_limits, look_ahead
 from hedgerow.microdata import Microdata
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.publishing import Progress
+from hedgerow.progress import Progress
 from hedgerow.server import is_server, shown
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.runs import Run

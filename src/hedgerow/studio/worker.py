@@ -14,12 +14,10 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.errors import HedgerowError, Problem, kind_and_place
 
 EVERY_SECONDS = 0.1
 GRACE_SECONDS = 10.0
@@ -120,13 +118,8 @@ def main() -> None:
     except MemoryError:
         _say(problems=[Problem("usage", "There is not enough memory for this table.").to_dict()])
     except Exception as error:  # its text may hold cells of the data, so only its kind and place are told
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"Internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno})."
-        _say(
-            problems=[
-                Problem("internal", message, hint="please report this line; it holds nothing of your data").to_dict()
-            ]
-        )
+        hint = "please report this line; it holds nothing of your data"
+        _say(problems=[Problem("internal", f"Internal error ({kind_and_place(error)}).", hint=hint).to_dict()])
 
 
 class _Teller:

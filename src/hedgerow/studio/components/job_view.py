@@ -13,6 +13,21 @@ from hedgerow.studio.jobs import Job
 REFRESH_SECONDS = 0.2
 
 
+class ProgressLine:
+    """What a job is doing, how far it is, and for how long."""
+
+    def __init__(self, label: str) -> None:
+        self._stage = ui.label("starting").classes("muted").props("role=status")
+        self._bar = ui.linear_progress(value=0, show_value=False).props(f'indeterminate aria-label="{label}"')
+
+    def move(self, job: Job) -> None:
+        """Show where it is now; how much there is may not be known."""
+        share = job.done / job.total if job.total else 0
+        self._stage.text = f"{job.stage}{f', {share:.0%}' if job.total else ''} · {job.seconds:.0f} s"
+        self._bar.props(remove="indeterminate") if job.total else self._bar.props("indeterminate")
+        self._bar.value = share
+
+
 class JobView:
     """Shows a job in the place where it is made.
 
@@ -37,18 +52,14 @@ class JobView:
     ) -> None:
         self._job, self._done, self._always = job, done, always
         with ui.column().classes("w-full gap-2").props(f"data-testid=job-{testid}") as self._place:
-            self._stage = ui.label("starting").classes("muted").props("role=status")
-            self._bar = ui.linear_progress(value=0, show_value=False).props('indeterminate aria-label="progress"')
+            self._line = ProgressLine("progress")
             ui.button("Cancel", icon="stop", on_click=job.cancel).props(f"outline data-testid=cancel-{testid}")
         self._timer = ui.timer(REFRESH_SECONDS, theme.safely(self._refresh))
 
     async def _refresh(self) -> None:
         job = self._job
         if job.running:
-            share = f", {job.done / job.total:.0%}" if job.total else ""
-            self._stage.text = f"{job.stage}{share} · {job.seconds:.0f} s"
-            self._bar.props(remove="indeterminate") if job.total else self._bar.props("indeterminate")
-            self._bar.value = job.done / job.total if job.total else 0
+            self._line.move(job)
             return
         self._timer.deactivate()
         self._place.clear()

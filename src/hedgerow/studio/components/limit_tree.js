@@ -458,12 +458,6 @@ export default {
       tree.drawLimits();
       this.draw();
     },
-    reveal(node) {
-      this.tree.openAbove(node);
-      this.draw();
-      this.current = node;
-      this.scrollTo(this.tree.at[node], true);
-    },
 
     // -- drawing ------------------------------------------------------------------------------------------------------
 

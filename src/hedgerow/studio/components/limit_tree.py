@@ -104,10 +104,6 @@ class LimitTree(Element, component="limit_tree.js"):
         self._props["nodes"] = _nodes(names, parents, counts, withheld, marked)
         self.update()
 
-    def reveal(self, node: int) -> None:
-        """Open the way to a node and bring it into view."""
-        self.run_method("reveal", int(node))
-
 
 def _numbers(nodes: Iterable[Any]) -> list[int]:
     return [int(node) for node in nodes]

@@ -23,6 +23,11 @@ def said(text: object, kind: str = "") -> str:
     return f'<span class="{kind}">{shown}</span>' if kind else shown
 
 
+def cell(value: str | None) -> str:
+    """Write a value, or that it is missing."""
+    return '<span class="muted">missing</span>' if value is None else said(value)
+
+
 def marked_table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -36,12 +41,12 @@ def marked_table(
     """Show a table of cells that are HTML of ours already; see :func:`said`."""
     right, long = set(numbers), set(wraps)
 
-    def cell(tag: str, place: int, html: str) -> str:
+    def wrapped(tag: str, place: int, html: str) -> str:
         kinds = " ".join(kind for kind, places in (("number", right), ("wraps", long)) if place in places)
         return f'<{tag} class="{kinds}">{html}</{tag}>' if kinds else f"<{tag}>{html}</{tag}>"
 
-    top = "".join(cell("th", place, escape(name)) for place, name in enumerate(head))
-    body = "".join("<tr>" + "".join(cell("td", at, html) for at, html in enumerate(row)) + "</tr>" for row in rows)
+    top = "".join(wrapped("th", place, escape(name)) for place, name in enumerate(head))
+    body = "".join("<tr>" + "".join(wrapped("td", at, html) for at, html in enumerate(row)) + "</tr>" for row in rows)
     html = f'<table class="studio-table {kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
     box = (
         ui.html(html, sanitize=False)

@@ -237,12 +237,13 @@ def show_runs(runs: Sequence[Run], current: Run | None = None) -> None:
             )
         points = [
             {
-                "x": run.risks(USUAL_THRESHOLD)["prosecutor"]["average"],
+                "x": risks["prosecutor"]["average"],
                 "y": run.facts["research_value"],
                 "label": f"run {run.number}, k = {run.plan.privacy.k}" + (" (this)" if run is current else ""),
                 "series": run.plan.method.name,
             }
             for run in runs
+            if (risks := run.risks(USUAL_THRESHOLD)) is not None
         ]
         theme.chart(
             scatter(

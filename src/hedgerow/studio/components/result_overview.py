@@ -11,7 +11,7 @@ from hedgerow.reports import html_risks
 from hedgerow.reports.html_parts import Facts
 from hedgerow.reports.material import Material, demands_of
 from hedgerow.studio import theme
-from hedgerow.studio.components.marked_table import marked_table, said
+from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
 from hedgerow.verification import Verification
 from hedgerow.verification.result import Promise
@@ -121,7 +121,7 @@ def _pairs(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterato
         if after is None:
             yield [
                 f'<span class="chip warn{begins}">withheld</span>',
-                *(f'<span class="was">{_cell(was)}</span>' for was in before),
+                *(f'<span class="was">{cell(was)}</span>' for was in before),
             ]
             continue
         mark = f'<span class="chip{begins}">group {"ABCDEFGH"[group]}</span>' if begins and group is not None else ""
@@ -136,9 +136,5 @@ def _pairs(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterato
 
 def _both(was: str | None, now: str | None, unknown: bool) -> str:
     if unknown or was == now:
-        return f'<span class="is">{_cell(now)}</span>'
-    return f'<span class="was">{_cell(was)}</span><span class="is coarser">{_cell(now)}</span>'
-
-
-def _cell(value: str | None) -> str:
-    return '<span class="muted">missing</span>' if value is None else said(value)
+        return f'<span class="is">{cell(now)}</span>'
+    return f'<span class="was">{cell(was)}</span><span class="is coarser">{cell(now)}</span>'

@@ -252,13 +252,7 @@ def _set_role(session: Session, column: str, role: str, proposal: Proposal) -> N
             keys["hierarchy"] = yaml.safe_load(proposal.rule)
         if proposal.unknown:
             keys["unknown"] = proposal.unknown
-    refuse(session.bench.change_attribute(column, **keys))
-
-
-def refuse(problems: tuple[Problem, ...]) -> None:
-    """Raise what is wrong with a change of the plan, if anything is."""
-    if problems:
-        raise HedgerowError(problems)
+    theme.refuse(session.bench.change_attribute(column, **keys))
 
 
 def _show_values(column: Column) -> None:
@@ -289,7 +283,7 @@ def _show_keys(session: Session, body: ui.column) -> None:
         attributes = plan.to_dict()["attributes"]
         if value and value not in attributes:
             keys["attributes"] = {**attributes, value: {"role": "identifier"}}
-        refuse(session.bench.change(**keys))
+        theme.refuse(session.bench.change(**keys))
         _show_table(session, body)
 
     with theme.card():

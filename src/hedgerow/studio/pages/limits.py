@@ -291,7 +291,7 @@ class _Board:
     async def change(self, **keys: Any) -> None:
         """Change keys of the column."""
         column = self._column
-        _refuse(await self.apply(lambda: self._bench.change_attribute(column, **keys)))
+        theme.refuse(await self.apply(lambda: self._bench.change_attribute(column, **keys)))
 
     async def _step(self, way: Callable[[], bool]) -> None:
         async with self._in_order:
@@ -316,7 +316,7 @@ class _Board:
             limit = self._limit_now(column)
             return self._bench.change_attribute(column, limit=limit_changes.toggled(limit, tree, node))
 
-        _refuse(await self.apply(work))
+        theme.refuse(await self.apply(work))
 
     async def _cut(self, cuts: list[Number]) -> None:
         limit = self._limit_now(self._column)
@@ -343,7 +343,7 @@ class _Board:
         if self._column != lift.attribute:
             self._column = lift.attribute
             self._build_panel("One moment …")
-        _refuse(await self.apply(work))
+        theme.refuse(await self.apply(work))
 
     # -- regrouping ----------------------------------------------------------------------------------------------------
 
@@ -383,7 +383,7 @@ class _Board:
             keys = {"hierarchy": {"tree": after.tree()}, "limit": limit, "numeric": numbers or None}
             return self._unless_unfit(lambda: self._bench.change_attribute(column, **keys))
 
-        _refuse(await self.apply(work))
+        theme.refuse(await self.apply(work))
 
     def _unless_unfit(self, change: Callable[[], tuple[Problem, ...]]) -> tuple[Problem, ...]:
         """Change the plan, but not so that a table which could be read by it cannot be any more."""
@@ -455,11 +455,6 @@ def _size(column: TreeColumn | FreeColumn) -> str:
         return f"{len(column.intervals.scaled):,} numbers, free intervals"
     values = len(editing.of_plan(column.hierarchy).leaf_nodes)
     return f"{values:,} values, height {column.hierarchy.height}"
-
-
-def _refuse(problems: tuple[Problem, ...]) -> None:
-    if problems:
-        raise HedgerowError(problems)
 
 
 async def _ask(label: str, value: str = "") -> str | None:

@@ -11,7 +11,6 @@ from nicegui import ui
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.studio import theme
 from hedgerow.studio.components.outlook_bar import OutlookBar
-from hedgerow.studio.pages.data import refuse
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.workbench import Workbench
 
@@ -262,7 +261,7 @@ class _Form:
                 return
             before = self._bench.version
             try:
-                refuse(change())
+                theme.refuse(change())
             except HedgerowError:
                 field.value = taken[0]
                 raise
@@ -281,7 +280,7 @@ class _Form:
         async def handler(event: Any) -> None:
             before = self._bench.version
             try:
-                refuse(change(getattr(event, "value", None)))
+                theme.refuse(change(getattr(event, "value", None)))
             except HedgerowError:
                 self.build()
                 raise

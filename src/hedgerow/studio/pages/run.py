@@ -9,9 +9,9 @@ from nicegui import ui
 from hedgerow.comparison import METHODS, name_of_method
 from hedgerow.errors import HedgerowError
 from hedgerow.studio import theme
+from hedgerow.studio.components.job_view import ProgressLine
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.components.result_cards import show_runs
-from hedgerow.studio.pages.data import refuse
 from hedgerow.studio.runs import Run
 from hedgerow.studio.sessions import Session
 
@@ -65,7 +65,7 @@ def _show_start(session: Session, bar: OutlookBar) -> None:
     async def chosen(event: Any) -> None:
         if event.value in METHODS:
             try:
-                refuse(_choose(session, event.value))
+                theme.refuse(_choose(session, event.value))
             except HedgerowError:
                 method.value = current
                 raise
@@ -109,7 +109,7 @@ class _RunList:
     def __init__(self, session: Session, listed: ui.column) -> None:
         self._session, self._listed = session, listed
         self._shown: list[tuple[int, str]] = []
-        self._moving: dict[int, tuple[Any, Any]] = {}
+        self._moving: dict[int, ProgressLine] = {}
         self._refresh()
         ui.timer(REFRESH_SECONDS, self._refresh)
 
@@ -121,7 +121,7 @@ class _RunList:
             self._build(runs)
         for run in runs:
             if run.number in self._moving:
-                self._move(run)
+                self._moving[run.number].move(run.job)
 
     def _build(self, runs: list[Run]) -> None:
         self._listed.clear()
@@ -144,9 +144,7 @@ class _RunList:
                     f"data-testid=run-{run.number}-state role=status"
                 )
             if run.running:
-                stage = ui.label("").classes("muted").props("role=status")
-                bar = ui.linear_progress(value=0, show_value=False).props(f'aria-label="progress of run {run.number}"')
-                self._moving[run.number] = (stage, bar)
+                self._moving[run.number] = ProgressLine(f"progress of run {run.number}")
                 ui.button("Cancel", icon="stop", on_click=run.cancel).props(f"outline data-testid=cancel-{run.number}")
                 return
             if run.facts:
@@ -166,14 +164,6 @@ class _RunList:
                         on_click=lambda: ui.navigate.to(f"/result?run={run.number}"),
                     ).props(f"unelevated data-testid=result-{run.number}")
                 ui.button("Remove", icon="delete", on_click=lambda: self._session.bench.forget(run)).props("flat")
-
-    def _move(self, run: Run) -> None:
-        stage, bar = self._moving[run.number]
-        job = run.job
-        share = f", {job.done / job.total:.0%}" if job.total else ""
-        stage.text = f"{job.stage}{share} · {job.seconds:.0f} s"
-        bar.props(remove="indeterminate") if job.total else bar.props("indeterminate")
-        bar.value = job.done / job.total if job.total else 0
 
 
 def _compare(runs: list[Run]) -> None:
