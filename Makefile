@@ -31,6 +31,9 @@ MADE := $(VENV)/.stamp-made
 CORE := $(VENV)/.stamp-core
 DEV := $(VENV)/.stamp-dev
 
+# The tools that the benchmarks compare with want other versions than we do: an environment of their own.
+PEERS := .peers/.stamp-made
+
 step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
 ##@ Start here
@@ -74,8 +77,15 @@ contracts: $(DEV) ## Check which layer may import which
 	@$(BIN)/lint-imports
 
 .PHONY: bench
-bench: $(DEV) ## Compare speed and memory with the naive reference, and print the ratios
+bench: $(DEV) $(PEERS) ## Measure time, memory and loss beside other tools, say what changed, and write the page
 	@$(BIN)/python -m benchmarks
+
+.PHONY: peers
+peers: $(PEERS) ## Make .peers with the tools that the benchmarks compare with
+
+.PHONY: papers
+papers: $(DEV) ## Repeat the papers' experiments on Adult, and write their page
+	@$(BIN)/python -m benchmarks.papers
 
 .PHONY: docs
 docs: $(DEV) ## Build the documentation into site/
@@ -113,7 +123,7 @@ constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in c
 
 .PHONY: clean
 clean: ## Remove the environment, the caches and everything built
-	@rm -rf $(VENV) $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	@rm -rf $(VENV) .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: help
@@ -157,3 +167,10 @@ $(DEV): $(INPUTS) | $(MADE)
 	@echo "Installing hedgerow and the development tools into $(VENV) (a minute or so)"
 	@$(INSTALL) -e '.[dev]'
 	@touch $(CORE) $@
+
+# Without them the benchmarks run too, and say so.
+$(PEERS): benchmarks/peers.txt | $(MADE)
+	@echo "Making .peers with the tools to compare with (a minute or so)"
+	@$(BIN)/python -m venv --clear .peers
+	@if .peers/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/peers.txt; then touch $@; \
+	else echo "They cannot be installed here: the benchmarks go on without them." >&2; rm -rf .peers; fi

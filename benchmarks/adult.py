@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,7 @@ def complete_rows(*files: str) -> list[list[str]]:
     return rows
 
 
+@cache
 def records() -> pa.Table:
     """The complete records of adult.data, quasi-identifiers only."""
     rows = complete_rows("adult.data")
@@ -80,3 +82,48 @@ def resampled(table: pa.Table, size: int, redrawn: float = 0.15, seed: int = 0) 
         values[again] = indices[draw.integers(0, table.num_rows, int(again.sum()))]
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(values), encoded.dictionary)
     return pa.table(columns)
+
+
+# ---- as the public Python tools have it ----------------------------------------------------------------------
+
+PUBLIC_TREES: dict[str, dict[str, list[str]]] = {
+    "workclass": {
+        "private": ["Private"],
+        "self-employed": ["Self-emp-not-inc", "Self-emp-inc"],
+        "government": ["Federal-gov", "Local-gov", "State-gov"],
+        "not working": ["Without-pay", "Never-worked"],
+    },
+    "marital-status": {
+        "never": ["Never-married"],
+        "married": ["Married-civ-spouse", "Married-AF-spouse"],
+        "left": ["Divorced", "Separated"],
+        "alone": ["Widowed", "Married-spouse-absent"],
+    },
+}
+"""The trees of those tools for Adult; all their other categories are flat, and age and education are numbers."""
+
+
+PUBLIC_BANDS = {"age": [5, 10, 20, 40], "education-num": [2, 4, 8]}
+"""Levels of the numbers, which only tools with levels use; ours."""
+
+
+def public_paths() -> dict[str, list[tuple[str, ...]]]:
+    """Paths from leaf to root of the categories."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name in records().column_names:
+        if name in PUBLIC_TREES:
+            found[name] = [(leaf, node, "*") for node, leaves in PUBLIC_TREES[name].items() for leaf in leaves]
+        elif name not in PUBLIC_BANDS:
+            found[name] = [(value, "*") for value in sorted(set(records().column(name).to_pylist()))]
+    return found
+
+
+def public_plan(k: int, method: dict[str, object] | None = None) -> Plan:
+    """Adult's eight attributes with those trees; the bands of the numbers are for the lattice only."""
+
+    attributes: dict[str, object] = dict.fromkeys(plan(2).quasi_identifiers, "quasi-identifier")
+    for name, bands in PUBLIC_BANDS.items():
+        attributes[name] = {"role": "quasi-identifier", "hierarchy": {"bands": bands}, "intervals": "free"}
+    for name, tree in PUBLIC_TREES.items():
+        attributes[name] = {"role": "quasi-identifier", "hierarchy": {"tree": {"*": tree}}}
+    return Plan.from_dict({"attributes": attributes, "privacy": {"k": k}, "method": method or {"name": "cluster"}})

@@ -6,20 +6,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.csv
 
 from benchmarks import adult
+from benchmarks.results import Report
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """Measure with a warm kernel cache; the bare interpreter is the peer of the import."""
     bare = min(_process("pass") for _ in range(5))
     loaded = min(_process("import hedgerow") for _ in range(5))
-    report("import hedgerow, s beyond a bare interpreter", round(loaded - bare, 3))
+    report.time("import hedgerow, beyond a bare interpreter", loaded - bare)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         pyarrow.csv.write_csv(adult.records(), folder / "adult.csv")
@@ -34,10 +33,8 @@ def run(report: Callable[[str, Any], None]) -> None:
             "--replace",
         ]
         _process(command.format(words))  # warm the kernel cache
-        report(
-            "hedgerow anonymize adult.csv, whole command, s",
-            round(min(_process(command.format(words)) for _ in range(5)), 2),
-        )
+        whole = min(_process(command.format(words)) for _ in range(5))
+        report.time("hedgerow anonymize adult.csv, whole command", whole)
 
 
 def _process(code: str) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pyarrow as pa
 
 from benchmarks import adult
+from benchmarks.results import Report
 from hedgerow.clustering import ConstrainedKMember, DiverseClustering
 from hedgerow.microdata import encode_table, read_table
 from hedgerow.plan import Plan
@@ -18,7 +18,7 @@ from tests.unit.test_vectors import table6_plan
 SENSITIVE = {"education-num": "0.3", "education": "0.3", "occupation": "0.4"}
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """Measure one core after warm-up; plain k-member clustering of the same cells is the peer."""
     rows = adult.complete_rows("adult.data", "adult.test")
     raw = table6_plan(20).to_dict()
@@ -33,9 +33,10 @@ def run(report: Callable[[str, Any], None]) -> None:
     for name, ignore in (("within limits", False), ("without limits", True)):
         algorithm = DiverseClustering(requirement, ignore_limits=ignore)
         release = algorithm(microdata)
-        report(f"{name}: withheld, groups", f"{microdata.records - release.released:,}, {release.groups:,}")
-        report(f"{name}: one core, s", round(_least(lambda algorithm=algorithm: algorithm(microdata)), 2))
-    report("k-member within limits (k only), one core, s", round(plain, 2))
+        report.time(f"k = 20, p = 13, {name}", _least(lambda algorithm=algorithm: algorithm(microdata)))
+        report.count(f"k = 20, p = 13, {name}: withheld", microdata.records - release.released)
+        report.count(f"k = 20, p = 13, {name}: groups", release.groups)
+    report.time("k = 20 alone, within limits", plain)
 
 
 def _least(work: Callable[[], object]) -> float:

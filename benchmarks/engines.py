@@ -8,17 +8,14 @@ from __future__ import annotations
 import csv
 import math
 import os
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from benchmarks.processes import PYTHON, use
+from benchmarks.results import Report
 from hedgerow.engines.place import read_place
 from hedgerow.engines.postgres import PostgresSession
 from hedgerow.synthetic import census
@@ -30,7 +27,7 @@ SPLIT = 5_000
 ATTRIBUTES = 8  # seven quasi-identifiers and a sensitive column
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """Measure every size, and say how time grows with it."""
     more = int(os.environ.get("HEDGEROW_RECORDS") or 0)
     sizes = (*SIZES, *([more] if more else []))
@@ -39,7 +36,7 @@ def run(report: Callable[[str, Any], None]) -> None:
         tables = {size: _write(folder, size) for size in sizes}
         _measure("DuckDB, CSV to verified CSV", report, folder, {size: str(path) for size, path in tables.items()})
         if programs() is None:
-            report("PostgreSQL", "no server is installed")
+            report.note("PostgreSQL", "no server is installed")
             return
         with running() as server:
             for size, path in tables.items():
@@ -48,7 +45,7 @@ def run(report: Callable[[str, Any], None]) -> None:
             _measure("PostgreSQL, table to verified table", report, folder, addresses)
 
 
-def _measure(what: str, report: Callable[[str, Any], None], folder: Path, tables: dict[int, str]) -> None:
+def _measure(what: str, report: Report, folder: Path, tables: dict[int, str]) -> None:
     seconds: dict[int, float] = {}
     for size, data in tables.items():
         output = f"{data}_released" if data.startswith("postgresql") else str(folder / f"release-{size}")
@@ -56,20 +53,16 @@ def _measure(what: str, report: Callable[[str, Any], None], folder: Path, tables
         if not data.startswith("postgresql"):
             words += ["--engine", "duckdb"]
         seconds[size], memory = _command(words)
-        report(f"{what}, {size:,} records", f"{seconds[size]:.1f} s, {memory:.2f} GB of the client")
+        report.time(f"{what}, {size:,} records", seconds[size])
+        report.memory(f"{what}, {size:,} records", memory)
     (small, first), (large, last) = min(seconds.items()), max(seconds.items())
-    report(f"{what}, growth", f"n^{math.log(last / first) / math.log(large / small):.2f}")
+    report.ratio(f"{what}, growth exponent", math.log(last / first) / math.log(large / small))
 
 
 def _command(words: list[str]) -> tuple[float, float]:
-    """Run a command; returns seconds and the most memory it had, in GB."""
-    start = time.perf_counter()
-    command = [sys.executable, "-c", "from hedgerow.cli import main; main()", *words]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError("the command failed")
-    return time.perf_counter() - start, used.ru_maxrss / 1e6
+    """Run a command; returns seconds and the most memory it had, in MB."""
+    used = use([PYTHON, "-c", "from hedgerow.cli import main; main()", *words], limit=3_600)
+    return used.seconds, used.megabytes
 
 
 def _write(folder: Path, records: int) -> Path:

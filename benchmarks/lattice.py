@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import adult
+from benchmarks.page import table
+from benchmarks.results import Report, Section
 from hedgerow.lattice import find_minimal, find_optimum, make_space
 from hedgerow.lattice.checker import make_checker
 from hedgerow.microdata import read_table
@@ -35,16 +37,16 @@ def plan(case: str) -> Plan:
     return Plan.from_dict({"attributes": attributes, "privacy": privacy}, base=adult.FOLDER / "arx-adult")
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """Measure CPU milliseconds, the least of nine runs after warm-up."""
     for case in "abc":
         _run_case(case, report)
 
 
-def _run_case(case: str, report: Callable[[str, Any], None]) -> None:
+def _run_case(case: str, report: Report) -> None:
     asked = plan(case)
-    table = read_table(adult.FOLDER / "arx-adult" / "adult.csv", asked)
-    encoded, sensitive = encode_columns(table, asked)
+    read = read_table(adult.FOLDER / "arx-adult" / "adult.csv", asked)
+    encoded, sensitive = encode_columns(read, asked)
     microdata = collapse(encoded, sensitive)
     requirement = Requirement.of_plan(asked, microdata)
     budget = 0 if case == "a" else int(0.05 * microdata.records)
@@ -53,15 +55,18 @@ def _run_case(case: str, report: Callable[[str, Any], None]) -> None:
     space = make_space(microdata)
     best = find_optimum(space, requirement, budget, "granularity")
     assert best is not None
-    report(f"{case}: levels, withheld, score", f"{best.node}, {best.withheld:,}, {best.score:.6f}")
-    report(f"{case}: nodes, looked at", f"{best.nodes:,}, {best.checked}")
-    report(f"{case}: profiles + search, CPU ms", f"{collapsing:.1f} + {searching:.1f}")
-    report(f"{case}: ARX, prototype, CPU ms (elsewhere)", f"{ARX_MS[case]}, {PROTOTYPE_MS[case]}")
+    report.loss(f"{case}: best node", best.score)
+    report.count(f"{case}: withheld", best.withheld)
+    report.count(f"{case}: nodes", best.nodes)
+    report.count(f"{case}: nodes looked at", best.checked)
+    report.cpu(f"{case}: profiles", collapsing, "ms")
+    report.cpu(f"{case}: search", searching, "ms")
     checker = make_checker(space, requirement, "granularity")
     every = _least(lambda: [checker.check(checker.base(), node) for node in np.ndindex(*space.shape)], times=1)
-    report(f"{case}: evaluating every node, CPU ms; times slower", f"{every:.0f}; {every / searching:.0f}")
+    report.cpu(f"{case}: evaluating every node", every, "ms")
     minimal = find_minimal(space, requirement, budget)
-    report(f"{case}: minimal nodes, looked at", f"{len(minimal.minimal):,}, {minimal.checked:,}")
+    report.count(f"{case}: minimal nodes", len(minimal.minimal))
+    report.count(f"{case}: looked at for all minimal nodes", minimal.checked)
 
 
 def _least(work: Callable[[], object], times: int = 9) -> float:
@@ -71,3 +76,16 @@ def _least(work: Callable[[], object], times: int = 9) -> float:
         work()
         found.append(1000 * (time.process_time() - start))
     return min(found)
+
+
+def blocks(section: Section) -> dict[str, str]:
+    """The three cases, beside what ARX and the prototype took elsewhere."""
+    rows = []
+    for case in "abc":
+        counts = (section.cell(f"{case}: {what}", "count") for what in ("nodes", "nodes looked at", "withheld"))
+        parts = (section.cell(f"{case}: {what}", "cpu") for what in ("profiles", "search"))
+        every = section.cell(f"{case}: evaluating every node", "cpu")
+        loss = section.cell(f"{case}: best node", "loss")
+        rows.append([case, *counts, loss, " + ".join(parts), every, f"{PROTOTYPE_MS[case]} ms", f"{ARX_MS[case]} ms"])
+    head = ["case", "nodes", "looked at", "withheld", "granularity", "Hedgerow, CPU", "evaluating every node"]
+    return {"lattice": table([*head, "prototype (elsewhere)", "ARX 3.9.2 (elsewhere)"], rows)}

@@ -1,4 +1,4 @@
-"""Maintaining a release against making it afresh: the paper's Figures 4 to 6 (INC), and one per cent of a million.
+"""Maintaining a release against making it afresh: on the sizes of the paper (INC), and one per cent of a million.
 
 Times are those of the algorithms: what was read and encoded is there for both. All figures of a line come from one run
 after compilation; incremental starts from the clusters of the records that were there before.
@@ -6,17 +6,18 @@ after compilation; incremental starts from the clusters of the records that were
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks import adult
+from benchmarks.page import table
+from benchmarks.results import Report, Section
 from hedgerow.clustering import KMember
 from hedgerow.maintenance.change import maintain
 from hedgerow.maintenance.clusters import recoding_of
@@ -27,6 +28,8 @@ from hedgerow.plan import Plan
 
 IntArray = npt.NDArray[np.int64]
 SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.25, 0.50)
+FEW_SHARES = (0.01, 0.05, 0.10, 0.50)
+KS = (3, 5, 10)
 BASE = 10_000
 MILLION = 1_000_000
 
@@ -55,32 +58,26 @@ def plan(k: int) -> Plan:
     return Plan.from_dict(made)
 
 
-def run(report: Callable[[str, Any], None]) -> None:
-    """Measure, print the table, and draw it where HEDGEROW_PLOTS names a folder."""
-    lines = [
-        _compare(verb, k, share) for verb in ("insert", "delete") for k in (3, 5, 10) for share in (SHARES[0], *SHARES)
-    ]
-    lines = [line for i, line in enumerate(lines) if i % (len(SHARES) + 1)]  # the first of each k warms up
-    for line in lines:
-        report(
-            f"{line.verb} {line.share:.1%}, k = {line.k}: ms, static ms, times faster",
-            f"{line.incremental * 1e3:.1f}, {line.static * 1e3:.1f}, {line.static / line.incremental:.1f}",
-        )
-        report(
-            "  loss, static loss, ratio (before optimization: ratio)",
-            f"{line.incremental_loss:.1f}, {line.static_loss:.1f}, {line.incremental_loss / line.static_loss:.4f} "
-            f"({line.incremental_before / line.static_before:.4f})",
-        )
-    folder = os.environ.get("HEDGEROW_PLOTS")
-    if folder:
-        _draw(lines, Path(folder))
+def run(report: Report) -> None:
+    """Measure, on the paper's sizes and on a million."""
+    for verb, k, share in product(("insert", "delete"), KS, FEW_SHARES):
+        if share == FEW_SHARES[0]:
+            _compare(verb, k, share)  # the first of each k warms up
+        line = _compare(verb, k, share)
+        name = f"{line.verb} {line.share:.1%}, k = {line.k}"
+        report.time(name, line.incremental * 1e3, "ms")
+        report.time(f"{name}: afresh", line.static * 1e3, "ms")
+        report.time(f"{name}: IL_Optimization", line.optimization * 1e3, "ms")
+        report.loss(name, line.incremental_loss)
+        report.loss(f"{name}: afresh", line.static_loss)
     _million(report)
 
 
-def _million(report: Callable[[str, Any], None]) -> None:
+def _million(report: Report) -> None:
+    read = read_table(adult.resampled(adult.records(), MILLION), adult.plan(5))
     for k in (5, 10):
         asked = adult.plan(k)
-        microdata = encode_table(read_table(adult.resampled(adult.records(), MILLION), asked), asked)
+        microdata = encode_table(read, asked)
         new = _chosen(len(microdata.record_of), MILLION // 100)
         old = np.flatnonzero(~new)
         static, made = _best(lambda m=microdata, k=k: KMember(k)(m), times=2)
@@ -90,10 +87,10 @@ def _million(report: Callable[[str, Any], None]) -> None:
         seconds, change = _best(
             lambda m=microdata, a=asked, c=cluster_of, b=before: maintain(m, a, c, b.groups), times=7
         )
-        report(f"a million, k = {k}: insert 1 % s, static s", f"{seconds:.3f}, {static:.2f}")
-        report("  share of the static time", f"{seconds / static:.2%}")
+        report.time(f"a million, k = {k}: insert 1 %", seconds)
+        report.time(f"a million, k = {k}: afresh", static)
         ratio = total_loss(microdata, recoding_of(microdata, change.cluster_of)) / total_loss(microdata, made)
-        report("  loss, as a ratio to static", f"{float(ratio):.4f}")
+        report.loss(f"a million, k = {k}: loss of the insert, over that afresh", float(ratio))
 
 
 def _compare(verb: str, k: int, share: float) -> Line:
@@ -141,34 +138,25 @@ def _best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     return min((_timed(work) for _ in range(times)), key=lambda pair: pair[0])
 
 
-def _draw(lines: list[Line], folder: Path) -> None:
-    """Figures 4 and 5 (loss and time) for each k, and 6 (optimization), as one picture each."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "hedgerow"
-    import matplotlib.pyplot as plt
-
+def blocks(section: Section) -> dict[str, str]:
+    """Times faster and times the loss, on the paper's sizes; and one per cent of a million."""
+    rows = []
     for verb in ("insert", "delete"):
-        figure, axes = plt.subplots(2, 3, figsize=(11, 6), sharex=True)
-        for column, k in enumerate((3, 5, 10)):
-            mine = [line for line in lines if (line.verb, line.k) == (verb, k)]
-            at = [line.share * 100 for line in mine]
-            above, below = axes[0, column], axes[1, column]
-            above.plot(at, [line.static_loss for line in mine], "o-", label="afresh")
-            above.plot(at, [line.incremental_loss for line in mine], "s--", label="maintained")
-            below.plot(at, [line.static * 1e3 for line in mine], "o-", label="afresh")
-            below.plot(at, [line.incremental * 1e3 for line in mine], "s--", label="maintained")
-            below.plot(at, [line.optimization * 1e3 for line in mine], ":", label="IL_Optimization")
-            above.set_title(f"k = {k}")
-            below.set_xlabel("% inserted" if verb == "insert" else "% deleted")
-            below.set_yscale("log")
-            above.grid(alpha=0.3)
-            below.grid(alpha=0.3)
-        axes[0, 0].set_ylabel("loss after optimization")
-        axes[1, 0].set_ylabel("milliseconds")
-        axes[0, 0].legend()
-        axes[1, 0].legend()
-        figure.tight_layout()
-        figure.savefig(folder / f"maintenance-{verb}.svg", metadata={"Date": None})
-        plt.close(figure)
+        for share in FEW_SHARES:
+            cells = []
+            for k in KS:
+                name = f"{verb} {share:.1%}, k = {k}"
+                faster = (section.value(f"{name}: afresh", "time") or 0) / (section.value(name, "time") or 1)
+                loss = (section.value(name, "loss") or 0) / (section.value(f"{name}: afresh", "loss") or 1)
+                cells.append(f"{faster:.1f}, {loss:.3f}")
+            rows.append([f"{verb} {share:.0%}", *cells])
+    million = []
+    for k in (5, 10):
+        start = f"a million, k = {k}: "
+        taken, afresh = (section.value(start + what, "time") or 1 for what in ("insert 1 %", "afresh"))
+        loss = section.value(f"{start}loss of the insert, over that afresh", "loss") or 0
+        million.append([k, f"{taken:.3f} s", f"{afresh:.2f} s", f"{taken / afresh:.1%}", f"{loss:.4f}"])
+    return {
+        "maintenance": table(["change", *(f"k = {k}: times faster, loss" for k in KS)], rows),
+        "maintenance-million": table(["k", "insert", "afresh", "share", "loss, over that afresh"], million),
+    }

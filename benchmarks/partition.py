@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks.page import table
+from benchmarks.results import Report, Section, shown
 from hedgerow.clustering import ConstrainedKMember, Partition, find_cells, split_cells
 from hedgerow.measures import ntil
 from hedgerow.microdata import Microdata, encode_table, read_table
@@ -21,12 +23,12 @@ from hedgerow.synthetic.table import write_demo
 
 K = 10
 COLUMNS = 9  # eight quasi-identifiers and the benefits
-SIZES = (30_000, 1_000_000)
-SPLIT_SIZE = 300_000
-SPLITS = (100_000, 30_000, 10_000, 3_000, 1_000)
+SIZES = (30_000, 300_000)
+SPLIT_SIZE = 100_000
+SPLITS = (30_000, 10_000, 3_000, 1_000)
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """Measure on the made-up census with k = 10, on one core after warm-up."""
     plan = census_plan()
     requirement = Requirement(K)
@@ -34,35 +36,36 @@ def run(report: Callable[[str, Any], None]) -> None:
     for size in SIZES:
         microdata = microdata_of(size, plan)
         cells = find_cells(microdata, requirement)
-        report("records, profiles, cells", f"{size:,}, {len(microdata.profiles):,}, {len(cells.people):,}")
+        report.count(f"{size:,} records: profiles", len(microdata.profiles))
+        report.count(f"{size:,} records: cells", len(cells.people))
         partitioned, seconds = _timed(lambda: Partition(requirement)(microdata, cells=cells), 3)  # noqa: B023
-        report("partition: s, NTIL", f"{seconds:.2f}, {_ntil(microdata, partitioned):.4f}")
+        report.time(f"{size:,} records: partition", seconds)
+        report.loss(f"{size:,} records: partition", _ntil(microdata, partitioned))
         clustered, slower = _timed(lambda: ConstrainedKMember(K)(microdata, cells=cells), 1)  # noqa: B023
-        report("cluster: s, NTIL", f"{slower:.2f}, {_ntil(microdata, clustered):.4f}")
-        more = _ntil(microdata, partitioned) / _ntil(microdata, clustered)
-        report("partition: times faster, times the loss", f"{slower / seconds:.1f}, {more:.3f}")
+        report.time(f"{size:,} records: cluster", slower)
+        report.loss(f"{size:,} records: cluster", _ntil(microdata, clustered))
     _split(report, plan)
 
 
-def _split(report: Callable[[str, Any], None], plan: Plan) -> None:
+def _split(report: Report, plan: Plan) -> None:
     """Cluster one huge cell, whole and split."""
     microdata = microdata_of(SPLIT_SIZE, plan)
     requirement = Requirement(K)
     cells = find_cells(microdata, requirement, ignore_limits=True)
-    report("one cell: records, profiles", f"{SPLIT_SIZE:,}, {len(microdata.profiles):,}")
+    report.count("one cell: profiles", len(microdata.profiles))
     whole, slow = _timed(lambda: ConstrainedKMember(K)(microdata, cells=cells), 1)
     loss = _ntil(microdata, whole)
-    report("not split: s, NTIL", f"{slow:.2f}, {loss:.4f}")
+    report.time("one cell: not split", slow)
+    report.loss("one cell: not split", loss)
     for most in SPLITS:
         split, cutting = _timed(lambda: split_cells(microdata, cells, requirement, most), 1)  # noqa: B023
         made, clustering = _timed(lambda: ConstrainedKMember(K)(microdata, cells=split.cells), 1)  # noqa: B023
         method = {"name": "cluster", "split": most, "limits": "ignore"}
         told = solve(microdata, plan.replace(method=method), threads=1).details["split"]
-        report(
-            f"split: {most:,}: parts; s to split, to cluster; loss, as sampled",
-            f"{told['parts']:,}; {cutting:.2f}, {clustering:.2f}; "
-            f"× {_ntil(microdata, made) / loss:.4f}, × {told['sampled_loss_ratio']:.4f}",
-        )
+        report.time(f"one cell: split: {most:,}", cutting + clustering)
+        report.count(f"one cell: split: {most:,}", told["parts"])
+        report.loss(f"one cell: split: {most:,}", _ntil(microdata, made))
+        report.loss(f"one cell: split: {most:,}, as the facts sample it", told["sampled_loss_ratio"])
 
 
 def census_plan() -> Plan:
@@ -89,3 +92,28 @@ def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
         found = work()
         least = min(least, time.perf_counter() - start)
     return found, least
+
+
+def blocks(section: Section) -> dict[str, str]:
+    """Partition beside cluster, and what splitting saves and costs."""
+    rows = []
+    for size in SIZES:
+        start = f"{size:,} records: "
+        one, other = (
+            (section.value(start + name, "time") or 1, section.value(start + name, "loss") or 1)
+            for name in ("partition", "cluster")
+        )
+        rows.append(
+            [f"{size:,}", section.cell(start + "profiles", "count"), shown(one[0], "s"), shown(other[0], "s"),
+             f"{other[0] / one[0]:.1f}", f"{one[1]:.4f} / {other[1]:.4f}", f"{one[1] / other[1]:.3f}"]
+        )  # fmt: skip
+    head = ["records", "profiles", "`partition`", "`cluster`", "times faster", "loss (NTIL)", "times the loss"]
+    whole = section.value("one cell: not split", "loss") or 1
+    parts = [["none", "", section.cell("one cell: not split", "time"), "1", ""]]
+    for most in SPLITS:
+        name = f"one cell: split: {most:,}"
+        sampled = section.value(f"{name}, as the facts sample it", "loss") or 0
+        loss = f"{(section.value(name, 'loss') or 0) / whole:.3f}"
+        parts.append([f"{most:,}", section.cell(name, "count"), section.cell(name, "time"), loss, f"{sampled:.3f}"])
+    split_head = ["`split`", "parts", "time", "loss", "as the facts sample it"]
+    return {"partition": table(head, rows), "partition-split": table(split_head, parts)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import adult
+from benchmarks.results import Report
 from hedgerow.clustering import MergeSmall, find_cells
 from hedgerow.lattice import Patience, make_space, search_research
 from hedgerow.measures.research_value import column_values
@@ -27,9 +27,10 @@ from tests.naive.trees import Tree
 NUMBERS = ("age", "education-num", "capital-gain")
 RULES = {"age": (64, 65, 25), "education-num": (12, 13, 20), "capital-gain": (10000, 10001, 45)}
 FEW = 1500
+CHECKS = 10_000
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     """One core after warm-up; the naive reference on the first records only, for it is quadratic and plain Python."""
     rows = [
         [row[adult.COLUMNS.index(name)] for name in (*NUMBERS, "income")] for row in adult.complete_rows("adult.data")
@@ -67,7 +68,7 @@ def _merge(microdata: Microdata, plan: Plan, aim: Any = "utility", suppress: boo
     return MergeSmall(requirement, column_values(microdata, plan), aim, hideable)(microdata, cells)
 
 
-def _few(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:
+def _few(report: Report, rows: list[list[str]]) -> None:
     plan = _plan("utility")
     microdata = _encode(rows, plan)
     fast = _merge(microdata, plan)
@@ -95,26 +96,27 @@ def _few(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:
     start = time.perf_counter()
     slow = naive.cluster(columns, records, 5, "utility", Settings(Fraction(10)))
     plain = time.perf_counter() - start
-    same = len(slow.clusters) == fast.groups
-    report(f"Adult, first {FEW:,}: naive reference, s", round(plain, 2))
-    report(f"Adult, first {FEW:,}: ours, s", round(seconds, 4))
-    report("same number of groups, times faster", f"{same}, {plain / seconds:,.0f}")
+    report.time(f"Adult, first {FEW:,}: naive reference", plain)
+    report.time(f"Adult, first {FEW:,}: Hedgerow", seconds)
+    report.ratio(f"Adult, first {FEW:,}: times faster", plain / seconds)
+    report.count(f"Adult, first {FEW:,}: groups more than the naive reference", fast.groups - len(slow.clusters))
 
 
-def _all(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:
+def _all(report: Report, rows: list[list[str]]) -> None:
     for aim in ("utility", "bottom-up", "euclidean"):
         plan = _plan(aim)
         microdata = _encode(rows, plan)
         release = _merge(microdata, plan, aim)
         seconds = _least(lambda microdata=microdata, plan=plan, aim=aim: _merge(microdata, plan, aim))
-        report(f"Adult, four attributes, {aim}: groups, s", f"{release.groups:,}, {seconds:.3f}")
+        report.time(f"Adult, four attributes, {aim}", seconds)
+        report.count(f"Adult, four attributes, {aim}: groups", release.groups)
     plan = _plan("utility")
     microdata = _encode(rows, plan)
     seconds = _least(lambda: _merge(microdata, plan, suppress=True))
-    report("Adult, four attributes, with suppression: s", round(seconds, 3))
+    report.time("Adult, four attributes, utility, with suppression", seconds)
 
 
-def _million(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:
+def _million(report: Report, rows: list[list[str]]) -> None:
     """A million records resampled column by column within the level of education, so that combinations multiply."""
     random = np.random.default_rng(0)
     columns = np.array(rows, dtype=object)
@@ -128,13 +130,13 @@ def _million(report: Callable[[str, Any], None], rows: list[list[str]]) -> None:
     begin = time.perf_counter()
     release = _merge(microdata, plan)
     seconds = time.perf_counter() - begin
-    report("a million records: profiles, groups", f"{len(microdata.profiles):,}, {release.groups:,}")
-    report("a million records: s", round(seconds, 1))
-    report("peak memory of this process, GB", round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2))
+    report.time("a million records, utility", seconds)
+    report.count("a million records: profiles", len(microdata.profiles))
+    report.count("a million records: groups", release.groups)
 
 
-def _deaths(report: Callable[[str, Any], None]) -> None:
-    """Made-up death certificates with 24 attributes: never listed, searched for a minute at most."""
+def _deaths(report: Report) -> None:
+    """Made-up death certificates with 24 attributes: never listed; the search ends after a number of nodes."""
     import tempfile
     from pathlib import Path
 
@@ -150,12 +152,13 @@ def _deaths(report: Callable[[str, Any], None]) -> None:
     for share in (0, 1):
         budget = microdata.records * share // 100
         begin = time.perf_counter()
-        found = search_research(space, requirement, budget, values, patience=Patience(seconds=60))
+        found = search_research(space, requirement, budget, values, patience=Patience(checks=CHECKS))
         seconds = time.perf_counter() - begin
-        best = float(found.best.value) if found.best is not None else None
-        what = "proven" if found.proven else f"not proven, none above {float(found.bound):.4f}"
-        report(f"deaths, 24 attributes, {share} % withheld: value", f"{best:.4f}, {what}")
-        report("  nodes of the lattice, checked, s", f"{space.nodes:.3g}, {found.tested:,}, {seconds:.1f}")
+        name = f"deaths, 24 attributes, {share} % withheld"
+        report.time(name, seconds)
+        report.count(f"{name}: nodes checked", found.tested)
+        report.loss(f"{name}: research value lost", 1 - float(found.best.value) if found.best is not None else 1.0)
+        report.loss(f"{name}: lost at least, proven", 1 - float(found.bound))
 
 
 def _least(work: Callable[[], object]) -> float:

@@ -12,11 +12,11 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
+
+from benchmarks.results import Report
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
@@ -49,9 +49,9 @@ def write_table(folder: Path, leaves: int, records: int) -> tuple[Path, Path]:
     return data, plan
 
 
-def run(report: Callable[[str, Any], None]) -> None:
+def run(report: Report) -> None:
     if not Path(CHROMIUM).exists():
-        report("skipped", f"needs {CHROMIUM}")
+        report.note("skipped", f"needs {CHROMIUM}")
         return
     from playwright.sync_api import sync_playwright
 
@@ -74,9 +74,10 @@ def run(report: Callable[[str, Any], None]) -> None:
             start = clock()
             act()  # type: ignore[operator]
             page.wait_for_selector(seen, timeout=300_000)
-            report(label, f"{clock() - start:.2f} s")
+            report.time(label, clock() - start)
 
-        report("leaves, records", f"{leaves:,}, {records:,}")
+        report.count("leaves", leaves)
+        report.count("records", records)
         until("the table is read and looked at", lambda: page.goto(studio.link()), "[data-testid=columns]")
         limits = f"{studio.url}/limits"
         until("limits, first time (encodes the table)", lambda: page.goto(limits), "[data-testid=tree-row-0]")
@@ -93,6 +94,7 @@ def run(report: Callable[[str, Any], None]) -> None:
             page.wait_for_function(SETTLED, timeout=60_000)
             moved.append(clock() - start)
             page.wait_for_timeout(300)
-        report("a limit is moved (median, most)", f"{statistics.median(moved):.2f} s, {max(moved):.2f} s")
-        report("rows in the page", page.locator("[role=treeitem]").count())
+        report.time("a limit is moved, median of five", statistics.median(moved))
+        report.time("a limit is moved, most of five", max(moved))
+        report.count("rows in the page", page.locator("[role=treeitem]").count())
         browser.close()
