@@ -8,16 +8,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.clustering.terms import Terms
+from hedgerow.measures.research_value import ColumnValue, half_open
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 
 UNIT = 720_720 * 1024
 LARGEST_TABLE = 512
+LARGEST_SPAN_TABLE = 2048
 TABLE, STEPS, FREE = 0, 1, 2  # as in kernels/search_index.py
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """What groups are to have least of, per record and column, weighted.
+
+    Attributes
+    ----------
+    name
+        ``loss``: height of the node / height of the tree. ``ncp``: leaves under the node / all leaves, 0 for one.
+        ``granularity``: (leaves − 1) / (all leaves − 1). ``research-value``: the share of the column's research value
+        that is lost, rules included. Free intervals count as width / range, except for research value; there, too, if
+        they have more than 2,048 different numbers: one over the span then hardly tells one interval from another.
+    values
+        What published values are worth, by column in the plan's order; for ``research-value`` only.
+    """
+
+    name: Literal["loss", "ncp", "granularity", "research-value"] = "loss"
+    values: tuple[ColumnValue, ...] = ()
+
+
+LOSS = Objective()
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +60,23 @@ class Costs:
         return self.kind, self.offset, self.width, self.costs
 
 
-def cost_tables(microdata: Microdata) -> Costs:
+def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
     """Lay out the costs of all quasi-identifiers."""
     heaviest = max(Fraction(column.weight) for column in microdata.columns)
     kinds, widths, parts = [], [], []
-    for column in microdata.indexed_columns:
+    for position in microdata.index_order:
+        column = microdata.columns[position]
         weight = Fraction(column.weight) / heaviest
+        value = objective.values[position] if objective.name == "research-value" else None
         if isinstance(column, FreeColumn):
-            kind, part = FREE, _free(column, weight)
-        elif column.domain_size <= LARGEST_TABLE:
-            kind, part = TABLE, pair_table(_step_costs(column, weight)).ravel()
+            if value is None or column.domain_size > LARGEST_SPAN_TABLE:
+                kind, part = FREE, _free(column, weight)
+            else:
+                kind, part = TABLE, _span_table(value, weight)
         else:
-            kind, part = STEPS, sparse_table(_step_costs(column, weight))
+            steps = _step_costs(column, weight, objective, value)
+            small = column.domain_size <= LARGEST_TABLE
+            kind, part = (TABLE, pair_table(steps).ravel()) if small else (STEPS, sparse_table(steps))
         kinds.append(kind)
         widths.append(column.domain_size)
         parts.append(part)
@@ -58,11 +88,41 @@ def _rounded(share: Fraction) -> int:
     return (2 * UNIT * share.numerator + share.denominator) // (2 * share.denominator)
 
 
-def _step_costs(column: TreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
+def _step_costs(
+    column: TreeColumn, weight: Fraction, objective: Objective, value: ColumnValue | None
+) -> npt.NDArray[np.int32]:
     """Cost of the lowest common ancestor of each code and the next."""
-    height = column.hierarchy.height
-    by_height = [_rounded(weight * Fraction(h, height)) if height else 0 for h in range(height + 1)]
-    return np.array(by_height, np.int32)[column.hierarchy.step_heights]
+    tree = column.hierarchy
+    if objective.name == "loss":
+        by_height = [_rounded(weight * Fraction(h, tree.height)) if tree.height else 0 for h in range(tree.height + 1)]
+        return np.array(by_height, np.int32)[tree.step_heights]
+    if value is not None:
+        by_node = _by_worth(value, weight)
+    else:
+        by_node = _by_leaves(tree.leaf_counts, column.domain_size, weight, whole=objective.name == "ncp")
+    codes = np.arange(column.domain_size, dtype=np.int64)
+    return by_node[tree.lca_of_ranges(codes[:-1], codes[1:])]
+
+
+def _by_leaves(
+    leaf_counts: npt.NDArray[np.int64], domain: int, weight: Fraction, whole: bool
+) -> npt.NDArray[np.int32]:
+    """Cost of every node by the leaves under it: all of them count, or all but one."""
+    counts, place = np.unique(leaf_counts, return_inverse=True)
+    extra, most = (0, domain) if whole else (1, max(domain - 1, 1))
+    costs = [0 if many == 1 else _rounded(weight * Fraction(many - extra, most)) for many in counts.tolist()]
+    return np.array(costs, np.int32)[place.reshape(-1)]
+
+
+def _by_worth(value: ColumnValue, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Cost of every node by the research value that is lost in it."""
+    assert isinstance(value.column, TreeColumn)
+    costs = Terms.of(value, _rounded(weight)).costs(value.spans_by_node, value.breaks_by_node)
+    costs -= costs.min(initial=0)  # rounding may leave a little on single values
+    parents = value.column.hierarchy.parents
+    for node in range(len(costs) - 1, 0, -1):  # the kernels rely on it that a wider box never costs less
+        costs[parents[node]] = max(costs[parents[node]], costs[node])
+    return costs.astype(np.int32)
 
 
 def pair_table(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -105,3 +165,24 @@ def _free(column: FreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
         low.append(last)
         high.append(last)
     return np.array(low + high, np.int32)
+
+
+def _span_table(value: ColumnValue, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Cost of every range of codes of a column of few numbers, by research value."""
+    column = value.column
+    assert isinstance(column, FreeColumn)
+    low, high = _ends(column)
+    codes = np.arange(column.domain_size)
+    first, last = (codes_of_rules[:, None, None] for codes_of_rules in value.rule_codes)
+    broken = (codes[:, None] <= first) & (codes[None, :] >= last)
+    spans = np.maximum(high[None, :] - low[:, None] + (0 if half_open(column) else 1), 1)
+    costs = Terms.of(value, _rounded(weight)).costs(spans, broken)
+    return np.maximum(costs, costs.T).ravel().astype(np.int32)
+
+
+def _ends(column: FreeColumn) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Published ends of all codes; a missing value lies at the upper end."""
+    low, high = column.low_ends().copy(), column.high_ends().copy()
+    if column.has_missing:
+        low[-1] = high[-1] = high[-2] if len(high) > 1 else 0
+    return low, high

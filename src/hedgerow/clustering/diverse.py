@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.clustering.cells import Cells, find_cells
-from hedgerow.clustering.costs import cost_tables
+from hedgerow.clustering.costs import LOSS, Objective, cost_tables
 from hedgerow.clustering.layout import as_recoding, lay_out, without_records
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
 from hedgerow.microdata import Microdata
@@ -43,6 +43,8 @@ class DiverseClustering:
         Whether a record left over joins the group whose loss grows least, or is least (as printed).
     ignore_limits
         Whether to cluster as if there were no limits.
+    objective
+        What is to be least.
     """
 
     requirement: Requirement
@@ -50,6 +52,7 @@ class DiverseClustering:
     threads: int = 1
     join: Literal["increase", "loss"] = "increase"
     ignore_limits: bool = False
+    objective: Objective = LOSS
 
     def __call__(self, microdata: Microdata, progress: Progress | None = None, cells: Cells | None = None) -> Recoding:
         """Form groups that meet the requirement; ``cells`` may be given if they are known already."""
@@ -60,7 +63,7 @@ class DiverseClustering:
         value_start, overall = value_tables(microdata)
         models, trees = model_tables(self.requirement, microdata)
         weights = diversity_weights(microdata)
-        prices = cost_tables(microdata).prices
+        prices = cost_tables(microdata, self.objective).prices
         kernel = kernels.load("diverse").cluster_cells
 
         def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hedgerow import kernels
 from hedgerow.clustering.cells import Cells, find_cells
-from hedgerow.clustering.costs import cost_tables
+from hedgerow.clustering.costs import LOSS, Objective, cost_tables
 from hedgerow.clustering.layout import as_recoding, lay_out, without_records
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
 from hedgerow.microdata import Microdata
@@ -37,11 +37,12 @@ class KMember:
     k: int
     seed: int = 0
     threads: int = 1
+    objective: Objective = LOSS
 
     def __call__(self, microdata: Microdata, progress: Progress | None = None, cells: Cells | None = None) -> Recoding:
         """Form groups of at least k; ``cells`` may be given if they are known already."""
         cells = cells or find_cells(microdata, Requirement(self.k), ignore_limits=True)
-        return cluster_k_members(microdata, cells, self.k, self.seed, self.threads, progress)
+        return cluster_k_members(microdata, cells, self.k, self.seed, self.threads, progress, self.objective)
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,26 @@ class ConstrainedKMember:
     k: int
     seed: int = 0
     threads: int = 1
+    objective: Objective = LOSS
 
     def __call__(self, microdata: Microdata, progress: Progress | None = None, cells: Cells | None = None) -> Recoding:
         """Form groups of at least k within limits; ``cells`` may be given if they are known already."""
         cells = cells or find_cells(microdata, Requirement(self.k))
-        return cluster_k_members(microdata, cells, self.k, self.seed, self.threads, progress)
+        return cluster_k_members(microdata, cells, self.k, self.seed, self.threads, progress, self.objective)
 
 
 def cluster_k_members(
-    microdata: Microdata, cells: Cells, k: int, seed: int, threads: int, progress: Progress | None
+    microdata: Microdata,
+    cells: Cells,
+    k: int,
+    seed: int,
+    threads: int,
+    progress: Progress | None,
+    objective: Objective = LOSS,
 ) -> Recoding:
     """Run the kernel over all cells that are large enough."""
     layout = lay_out(microdata, cells, k)
-    prices = cost_tables(microdata).prices
+    prices = cost_tables(microdata, objective).prices
     kernel = kernels.load("k_member").cluster_cells
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:

@@ -6,25 +6,22 @@ reference can follow. The layout is that of ``kernels/merging.py``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.clustering.costs import pair_table, sparse_table
+from hedgerow.clustering.terms import LARGEST_FACTOR, Terms
 from hedgerow.hierarchy.tree import IntArray
 from hedgerow.measures.research_value import ColumnValue, half_open
 from hedgerow.microdata import FreeColumn, TreeColumn
 
 Aim = Literal["utility", "bottom-up", "euclidean"]
 UNIT = 1 << 36
-LARGEST_FACTOR = 1 << 24
 LARGEST_TABLE = 400
 TABLE, STEPS, SPANS = 0, 1, 2  # as in kernels/merging.py
-PRODUCT, BLEND, SHARE, PLAIN = 0, 1, 2, 3
+SHARE, PLAIN = 2, 3  # beside PRODUCT and BLEND
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,29 +40,6 @@ class Prices:
     whole: IntArray
 
 
-@dataclass(frozen=True)
-class _Terms:
-    """What turns a span and broken rules into a cost, in whole numbers; see ``span_cost`` in the kernel."""
-
-    form: int
-    weight: int
-    rules: int
-    up: int
-    down: int
-    importances: tuple[int, ...]
-
-    def costs(self, spans: IntArray, broken: npt.NDArray[np.bool_]) -> IntArray:
-        """Costs of values of these spans; ``broken`` says rule by rule (first axis) which of them break it."""
-        kept = np.full(spans.shape, self.rules)
-        for importance, gone in zip(self.importances, broken, strict=True):
-            kept = kept - importance * gone
-        costs: IntArray = self.weight - (self.weight * kept // self.rules) // spans
-        if self.form == BLEND:
-            by_rules = (self.weight * (self.down - self.up) // self.down) * kept // self.rules
-            costs = self.weight - (self.weight * self.up // self.down) // spans - by_rules
-        return costs
-
-
 def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
     """Lay out what boxes of the columns cost."""
     rows: list[list[int]] = []
@@ -73,7 +47,7 @@ def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
     whole: list[int] = []
     at = 0
     for value in values:
-        terms, column = _terms(value), value.column
+        terms, column = Terms.of(value, int(UNIT * value.weight)), value.column
         whole.append(terms.weight)
         numbers, single = [0] * 8, 0
         rules = np.zeros(0, np.int64)
@@ -97,21 +71,7 @@ def price_tables(values: tuple[ColumnValue, ...], aim: Aim) -> Prices:
     return Prices(arrays, np.array(whole, np.int64))
 
 
-def _terms(value: ColumnValue) -> _Terms:
-    parts = [value.base, *value.importances]
-    scale = math.lcm(*(part.denominator for part in parts))
-    total = int(sum(parts, Fraction(0)) * scale)
-    if total >= LARGEST_FACTOR:
-        parts = [Fraction(max(int(part * LARGEST_FACTOR / total * scale), 1)) for part in parts]
-        scale, total = 1, int(sum(parts, Fraction(0)))
-    importances = tuple(int(part * scale) for part in parts[1:])
-    blend = Fraction(0) if value.blend is None else value.blend.limit_denominator(1000)
-    weight = int(UNIT * value.weight)
-    form = PRODUCT if value.blend is None else BLEND
-    return _Terms(form, weight, max(total, 1), blend.numerator, blend.denominator, importances)
-
-
-def _free_table(value: ColumnValue, column: FreeColumn, terms: _Terms, numbers: list[int]) -> IntArray:
+def _free_table(value: ColumnValue, column: FreeColumn, terms: Terms, numbers: list[int]) -> IntArray:
     """Cost of every range of codes of a column of few numbers, as ``span_cost`` in the kernel works it out."""
     form, weight, _, _, _, closed, span, unit = numbers
     codes = np.arange(column.domain_size)
@@ -128,7 +88,7 @@ def _free_table(value: ColumnValue, column: FreeColumn, terms: _Terms, numbers: 
     return costs.ravel()
 
 
-def _free_terms(column: FreeColumn, terms: _Terms, aim: Aim) -> list[int]:
+def _free_terms(column: FreeColumn, terms: Terms, aim: Aim) -> list[int]:
     form = {"utility": terms.form, "bottom-up": SHARE, "euclidean": PLAIN}[aim]
     span = column.intervals.span
     closed = 0 if half_open(column) else 1
@@ -136,7 +96,7 @@ def _free_terms(column: FreeColumn, terms: _Terms, aim: Aim) -> list[int]:
     return [form, terms.weight, terms.rules, terms.up, terms.down, closed, span, unit]
 
 
-def _by_node(value: ColumnValue, terms: _Terms, aim: Aim) -> IntArray:
+def _by_node(value: ColumnValue, terms: Terms, aim: Aim) -> IntArray:
     """Cost of every node of a hierarchy."""
     spans = value.spans_by_node
     if aim == "utility":

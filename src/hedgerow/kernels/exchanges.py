@@ -1,0 +1,252 @@
+"""Exchanging records between groups: exact steps that lower the loss, until a pass finds none.
+
+For every unit the best of four steps is taken, if it lowers the loss: it *moves* to another group; it is *swapped* with
+a unit of another group; it takes the place of a unit, which goes on to a third group (a *path*), or which takes the place
+of a third unit, that comes back instead (a *cycle*). A unit leaves without a return only if its group still holds.
+
+Least and second least lower ends, and greatest and second greatest upper ends, make "the group without this unit" cheap.
+See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by group.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from hedgerow.kernels.neighbours import price
+from hedgerow.kernels.regrouping import BREATH, LOSS, NOTHING, holds
+from hedgerow.kernels.search_index import FAR, TABLE
+
+NO_STEP, MOVE, SWAP, PATH, CYCLE = range(5)
+FIRST_GROUPS, SECOND_GROUPS = 10, 6  # groups of so many neighbours are looked at
+GOOD_PLACES = 3  # of the places that the unit could take, those from which paths and cycles go on
+LOOKED_AT = 24  # members of a group that may give way; of larger groups, so many from a place that moves on
+NO_LOWER = np.uint32((1 << 32) - 1)
+
+
+@nb.njit(nogil=True)
+def enclose(cell, groups, seconds, prices, c):
+    """Work out a group's box, the second ends, and its cost from its members."""
+    lower, upper, profile = cell[0], cell[1], cell[2]
+    member, size, cost, box_lower, box_upper = groups[1], groups[2], groups[3], groups[4], groups[5]
+    total = np.int64(0)
+    for j in range(lower.shape[1]):
+        least, second_least = NO_LOWER, NO_LOWER
+        most, second_most = np.uint32(0), np.uint32(0)
+        for x in range(size[c]):
+            a, b = lower[profile[member[c, x]], j], upper[profile[member[c, x]], j]
+            if a < least:
+                least, second_least = a, least
+            elif a < second_least:
+                second_least = a
+            if b > most or x == 0:
+                most, second_most = b, most
+            elif b > second_most:
+                second_most = b
+        box_lower[c, j], box_upper[c, j] = least, most
+        seconds[0][c, j], seconds[1][c, j] = second_least, second_most
+        total += price(j, least, most, prices)
+    cost[c] = total
+
+
+@nb.njit(nogil=True)
+def _with(c, v, cell, groups, prices):
+    """Cost of a group with one more profile."""
+    lower, upper, least, most, kind, costs = cell[0], cell[1], groups[4], groups[5], prices[0], prices[3]
+    total = np.int64(0)
+    for j in range(lower.shape[1]):
+        a, b = min(least[c, j], lower[v, j]), max(most[c, j], upper[v, j])
+        total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+    return total
+
+
+@nb.njit(nogil=True)
+def _replaced(c, z, v, limit, lower, upper, least, least2, most, most2, kind, costs, prices):
+    """Cost of a group with profile v instead of a member of profile z (−1: with none); anything from the limit on if not below it."""
+    total = np.int64(0)
+    for j in range(lower.shape[1]):
+        a = least2[c, j] if lower[z, j] == least[c, j] else least[c, j]
+        b = most2[c, j] if upper[z, j] == most[c, j] else most[c, j]
+        if v >= 0:
+            a, b = min(a, lower[v, j]), max(b, upper[v, j])
+        total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+        if total >= limit:
+            break
+    return total
+
+
+@nb.njit(nogil=True)
+def _may(groups, asked, listed, c, out, into):
+    """Tell whether a group holds without one unit and with another (−1: with none)."""
+    many = 0
+    for x in range(groups[2][c]):
+        if groups[1][c, x] != out:
+            listed[many] = groups[1][c, x]
+            many += 1
+    if into >= 0:
+        listed[many] = into
+        many += 1
+    return holds(listed, many, asked)
+
+
+@nb.njit(nogil=True)
+def _grows(groups, asked, listed, c, into):
+    """Tell whether a group holds with one more unit."""
+    return asked[12] or _may(groups, asked, listed, c, -1, into)
+
+
+@nb.njit(nogil=True, inline="always")
+def _groups_near(v, many, mark, stamp, found, first_unit, near, place, size, room):
+    """List the groups of a profile's neighbours that do not bear the mark; returns how many."""
+    total = 0
+    for i in range(-1, min(many, near.shape[1])):
+        w = v if i < 0 else near[v, i]
+        if w < 0:
+            break
+        c = place[first_unit[w]]
+        if c >= 0 and mark[c] != stamp and size[c] <= room:
+            mark[c] = stamp
+            found[total] = c
+            total += 1
+    return total
+
+
+@nb.njit(nogil=True, inline="always")
+def _drop(groups, r):
+    place, member, size = groups[0], groups[1], groups[2]
+    c = place[r]
+    size[c] -= 1
+    for x in range(size[c]):
+        if member[c, x] == r:
+            member[c, x] = member[c, size[c]]
+            break
+
+
+@nb.njit(nogil=True, inline="always")
+def _put(groups, r, c):
+    place, member, size = groups[0], groups[1], groups[2]
+    member[c, size[c]] = r
+    size[c] += 1
+    place[r] = c
+
+
+@nb.njit(nogil=True)
+def exchange(cell, groups, asked, prices, seconds, stop):
+    """Go over all units once and take the steps that lower the loss; returns by how much."""
+    kind, costs = prices[0], prices[3]
+    lower, upper, profile, first_unit, near, _ = cell
+    place, member, size, cost, least, most, _, totals = groups
+    least2, most2 = seconds
+    plain = asked[1] == NOTHING
+    n, room, k = place.size, member.shape[1], asked[0]
+    first_groups, second_groups = np.empty(FIRST_GROUPS + 1, np.int64), np.empty(SECOND_GROUPS + 1, np.int64)
+    good_group, good_unit = np.empty(GOOD_PLACES, np.int64), np.empty(GOOD_PLACES, np.int64)
+    good_rise = np.empty(GOOD_PLACES, np.int64)
+    mark, stamp = np.full(size.size, np.int64(-1)), np.int64(0)
+    listed = np.empty(room + 1, np.int32)
+    gained = np.int64(0)
+    for r in range(n):
+        if r % BREATH == 0 and stop[0] != 0:
+            break
+        own = np.int64(place[r])
+        if own < 0 or size[own] > room or cost[own] == 0 or size[own] < 2:
+            continue
+        v, own_size = profile[r], np.int64(size[own])
+        without = _replaced(own, v, -1, FAR, lower, upper, least, least2, most, most2, kind, costs, prices)
+        gain = own_size * (cost[own] - without)  # that a replacement of the unit can gain in its own group
+        may_leave = own_size > k
+        if gain == 0 and not may_leave:
+            continue
+        if may_leave and not plain:
+            may_leave = _may(groups, asked, listed, own, r, -1)
+        leaving = own_size * cost[own] - (own_size - 1) * without
+        stamp += 1
+        mark[own] = stamp
+        best, step = np.int64(0), NO_STEP
+        group1, unit1, group2, unit2 = np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-1)
+        good = 0
+        for i in range(_groups_near(v, FIRST_GROUPS, mark, stamp, first_groups, first_unit, near, place, size, room)):
+            c = first_groups[i]
+            many = np.int64(size[c])
+            if may_leave:
+                change = (many + 1) * _with(c, v, cell, groups, prices) - many * cost[c] - leaving
+                if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, r)):
+                    best, step, group1 = change, MOVE, c
+            ceiling = gain if good < GOOD_PLACES else min(gain, good_rise[good - 1])
+            limit = cost[c] + ceiling // many + 1
+            for x in range(min(many, LOOKED_AT)):
+                z = np.int64(member[c, (x + r) % many if many > LOOKED_AT else x])
+                now = _replaced(
+                    c, profile[z], v, limit, lower, upper, least, least2, most, most2, kind, costs, prices
+                )  # fmt: skip
+                rise = many * (now - cost[c])
+                if now >= limit or rise >= gain or not (plain or _may(groups, asked, listed, c, z, r)):
+                    continue
+                ceiling = cost[own] + (best - rise) // own_size + 1
+                change = _replaced(
+                    own, v, profile[z], ceiling, lower, upper, least, least2, most, most2, kind, costs, prices
+                )  # fmt: skip
+                change = rise + own_size * (change - cost[own])
+                if change < best and (plain or _may(groups, asked, listed, own, r, z)):
+                    best, step, group1, unit1 = change, SWAP, c, z
+                if good < GOOD_PLACES or rise < good_rise[good - 1]:
+                    good = min(good + 1, GOOD_PLACES)
+                    p = good - 1
+                    while p > 0 and good_rise[p - 1] > rise:
+                        good_rise[p], good_group[p], good_unit[p] = good_rise[p - 1], good_group[p - 1], good_unit[p - 1]
+                        p -= 1
+                    good_rise[p], good_group[p], good_unit[p] = rise, c, z
+                    if good == GOOD_PLACES:
+                        limit = cost[c] + min(gain, good_rise[good - 1]) // many + 1
+        for h in range(good):
+            rise, z = good_rise[h], good_unit[h]
+            if rise - gain >= best and not may_leave:
+                break
+            stamp += 1
+            mark[own] = mark[good_group[h]] = stamp
+            for i in range(_groups_near(profile[z], SECOND_GROUPS, mark, stamp, second_groups, first_unit, near, place, size, room)):
+                c = second_groups[i]
+                many = np.int64(size[c])
+                if may_leave:
+                    change = (many + 1) * _with(c, profile[z], cell, groups, prices) - many * cost[c] - leaving + rise
+                    if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, z)):
+                        best, step, group1, unit1, group2 = change, PATH, good_group[h], z, c
+                limit = cost[c] + (gain - rise + best) // many + 1
+                for x in range(min(many, LOOKED_AT)):
+                    w = np.int64(member[c, (x + r) % many if many > LOOKED_AT else x])
+                    now = _replaced(
+                    c, profile[w], profile[z], limit, lower, upper, least, least2, most, most2, kind, costs, prices
+                )  # fmt: skip
+                    if now >= limit:
+                        continue
+                    further = rise + many * (now - cost[c])
+                    ceiling = cost[own] + (best - further) // own_size + 1
+                    change = _replaced(
+                    own, v, profile[w], ceiling, lower, upper, least, least2, most, most2, kind, costs, prices
+                )  # fmt: skip
+                    change = further + own_size * (change - cost[own])
+                    if change < best and (
+                        plain
+                        or (_may(groups, asked, listed, own, r, w) and _may(groups, asked, listed, c, w, z))
+                    ):
+                        best, step, group1, unit1, group2, unit2 = change, CYCLE, good_group[h], z, c, w
+                        limit = cost[c] + (gain - rise + best) // many + 1
+        if step == NO_STEP:
+            continue
+        gained -= best
+        _drop(groups, r)
+        if step != MOVE:
+            _drop(groups, unit1)
+        if step == CYCLE:
+            _drop(groups, unit2)
+            _put(groups, unit2, own)
+        _put(groups, r, group1)
+        if step == SWAP:
+            _put(groups, unit1, own)
+        elif step != MOVE:
+            _put(groups, unit1, group2)
+            enclose(cell, groups, seconds, prices, group2)
+        enclose(cell, groups, seconds, prices, own)
+        enclose(cell, groups, seconds, prices, group1)
+    totals[LOSS] -= gained
+    return gained

@@ -1,0 +1,242 @@
+"""Nearest profiles of every profile of a cell: exact branch and bound on a prefix tree, within a patience.
+
+The distance of two profiles is the cost of the box of the two. On a level of the tree the search goes outward from the
+profile's own code, cheaper side first, since costs never fall outward: once both sides are too dear, the rest is too.
+
+Codes arrive *encoded* by attribute, so that least and greatest of a group are found without knowing the kind of price:
+
+====== ============================= ============== ===================================
+kind   lower end                     upper end      cost of a box
+====== ============================= ============== ===================================
+TABLE  offset + code × width         code           ``costs[lower + upper]``
+FREE   lower position                upper position upper − lower
+STEPS  code                          code           see :func:`dearest_step`
+====== ============================= ============== ===================================
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from hedgerow.kernels.search_index import FAR, FREE, TABLE
+
+
+@nb.njit(nogil=True)
+def encode(codes, prices):
+    """Lower and upper ends of all codes, as above."""
+    kind, offset, width, costs = prices
+    n, q = codes.shape
+    lower, upper = np.empty((n, q), np.uint32), np.empty((n, q), np.uint32)
+    for r in range(n):
+        for j in range(q):
+            v = np.int64(codes[r, j])
+            if kind[j] == TABLE:
+                lower[r, j], upper[r, j] = offset[j] + v * width[j], v
+            elif kind[j] == FREE:
+                lower[r, j], upper[r, j] = costs[offset[j] + v], costs[offset[j] + width[j] + v]
+            else:
+                lower[r, j], upper[r, j] = v, v
+    return lower, upper
+
+
+@nb.njit(nogil=True)
+def dearest_step(lo, hi, row, width, costs):
+    """Greatest of the steps between two codes, by a sparse table whose first row begins at ``row``."""
+    if lo == hi:
+        return np.int64(0)
+    span = hi - lo
+    reach = 1
+    while 2 * reach <= span:
+        reach *= 2
+        row += width
+    return np.int64(max(costs[row + lo], costs[row + hi - reach]))
+
+
+# Numba counts references to arrays whenever a function is handed one, even an inlined one, and that takes longer than
+# looking a price up. So loops that matter look tables up themselves, and call ``price`` for the other kinds only.
+
+
+@nb.njit(nogil=True)
+def price(j, lower, upper, prices):
+    """Cost, in attribute j, of a box with encoded ends."""
+    kind, offset, width, costs = prices
+    if kind[j] == TABLE:
+        return np.int64(costs[lower + upper])
+    if kind[j] == FREE:
+        return np.int64(upper) - np.int64(lower)
+    return dearest_step(np.int64(lower), np.int64(upper), offset[j], width[j], costs)
+
+
+@nb.njit(nogil=True)
+def prefix_tree(lower, upper):
+    """Lay out a prefix tree of sorted, different profiles: where levels and children begin, and the nodes' ends."""
+    n, q = lower.shape
+    depth = np.zeros(n, np.int32)  # of the first attribute in which a profile differs from the one before
+    level_start = np.zeros(q + 1, np.int64)
+    for r in range(n):
+        if r > 0:
+            while lower[r, depth[r]] == lower[r - 1, depth[r]] and upper[r, depth[r]] == upper[r - 1, depth[r]]:
+                depth[r] += 1
+        for j in range(depth[r], q):
+            level_start[j + 1] += 1
+    for j in range(q):
+        level_start[j + 1] += level_start[j]
+    size = level_start[q]
+    node_lower, node_upper = np.empty(size, np.uint32), np.empty(size, np.uint32)
+    child = np.full(size + 1, size, np.int32)
+    last = level_start[:q] - 1
+    for r in range(n):
+        for j in range(depth[r], q):
+            last[j] += 1
+            node_lower[last[j]], node_upper[last[j]] = lower[r, j], upper[r, j]
+            if j + 1 < q:
+                child[last[j]] = last[j + 1] + 1
+    return level_start, node_lower, node_upper, child
+
+
+@nb.njit(nogil=True)
+def _first_from(node_upper, begin, end, mark):
+    """First of ascending siblings whose upper end is at least a mark."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if node_upper[middle] < mark:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@nb.njit(nogil=True, inline="always")
+def _insert(y, distance, found, far, who):
+    """Put a profile in its place among the nearest so far; returns how many are known."""
+    many = far.size
+    p = many - 1
+    if found < many:
+        p = found
+        found += 1
+    while p > 0 and far[p - 1] > distance:
+        far[p], who[p] = far[p - 1], who[p - 1]
+        p -= 1
+    far[p], who[p] = distance, y
+    return found
+
+
+@nb.njit(nogil=True)
+def nearest(lower, upper, counts, prices, k, many, window, patience):
+    """Find, for every profile, the nearest others, and the least a record of it costs in any group of k.
+
+    Parameters
+    ----------
+    lower, upper
+        Encoded codes of the profiles, sorted.
+    counts
+        Records of every profile.
+    many
+        How many neighbours to find; fewer stand in the result, followed by −1, if there are fewer.
+    window
+        How many profiles before and after in the order are looked at first; the neighbours of the profile before are
+        looked at too. This gives the first bound.
+    patience
+        How many nodes of the tree a search looks at before it is content with what it has found.
+
+    Returns
+    -------
+    near
+        Neighbours of every profile, nearest first; ties in the order in which they were found.
+    least
+        Distance at which k records are within reach: no group of k that holds the profile costs less per record,
+        provided that no search lost its patience.
+    """
+    kind, _, _, costs = prices
+    n, q = lower.shape
+    level_start, node_lower, node_upper, child = prefix_tree(lower, upper)
+    bottom = level_start[q - 1]
+    near, least = np.full((n, many), np.int32(-1)), np.zeros(n, np.int64)
+    far, who = np.empty(many, np.int64), np.empty(many, np.int32)
+    seen = np.full(n, np.int32(-1))
+    begin, end = np.empty(q, np.int64), np.empty(q, np.int64)
+    left, right = np.empty(q, np.int64), np.empty(q, np.int64)
+    left_cost, right_cost, partial = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.int64)
+    for u in range(n):
+        found, limit = 0, np.int64(FAR)
+        seen[u] = u
+        first, last = max(0, u - window), min(n, u + window + 1)
+        for i in range(first - many, last):
+            y = np.int32(i)
+            if i < first:  # neighbours of the profile before
+                if u == 0:
+                    continue
+                y = near[u - 1, i - first + many]
+                if y < 0:
+                    continue
+            if seen[y] == u:
+                continue
+            seen[y] = u
+            total = np.int64(0)
+            for j in range(q):
+                a, b = min(lower[u, j], lower[y, j]), max(upper[u, j], upper[y, j])
+                total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+                if total >= limit:
+                    break
+            if total < limit:
+                found = _insert(y, total, found, far, who)
+                if found == many:
+                    limit = far[many - 1]
+        j, looked = 0, 0
+        begin[0], end[0], partial[0] = 0, level_start[1], 0
+        opened = True
+        while j >= 0 and looked < patience:
+            if opened:
+                opened = False
+                right[j] = _first_from(node_upper, begin[j], end[j], upper[u, j])
+                left[j] = right[j] - 1
+                left_cost[j] = right_cost[j] = FAR
+                if right[j] < end[j]:
+                    i = right[j]
+                    a, b = min(lower[u, j], node_lower[i]), max(upper[u, j], node_upper[i])
+                    right_cost[j] = costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+                if left[j] >= begin[j]:
+                    i = left[j]
+                    a, b = min(lower[u, j], node_lower[i]), max(upper[u, j], node_upper[i])
+                    left_cost[j] = costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+            looked += 1
+            if right_cost[j] <= left_cost[j]:
+                i, reached = right[j], partial[j] + right_cost[j]
+                if reached >= limit or i >= end[j]:
+                    j -= 1
+                    continue
+                right[j] += 1
+                right_cost[j] = FAR
+                if i + 1 < end[j]:
+                    a, b = min(lower[u, j], node_lower[i + 1]), max(upper[u, j], node_upper[i + 1])
+                    right_cost[j] = costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+            else:
+                i, reached = left[j], partial[j] + left_cost[j]
+                if reached >= limit:
+                    j -= 1
+                    continue
+                left[j] -= 1
+                left_cost[j] = FAR
+                if i - 1 >= begin[j]:
+                    a, b = min(lower[u, j], node_lower[i - 1]), max(upper[u, j], node_upper[i - 1])
+                    left_cost[j] = costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+            if j < q - 1:
+                j += 1
+                begin[j], end[j], partial[j] = child[i], child[i + 1], reached
+                opened = True
+                continue
+            y = np.int32(i - bottom)
+            if seen[y] != u:
+                found = _insert(y, reached, found, far, who)
+                if found == many:
+                    limit = far[many - 1]
+        within = counts[u]
+        for j in range(q):
+            least[u] += price(j, lower[u, j], upper[u, j], prices)
+        for i in range(found):
+            near[u, i] = who[i]
+            if within < k:
+                within += counts[who[i]]
+                least[u] = far[i]
+    return near, least
