@@ -15,7 +15,9 @@ from hedgerow.clustering import (
     Cells,
     ConstrainedKMember,
     DiverseClustering,
+    Improved,
     MergeSmall,
+    Objective,
     Partition,
     Split,
     find_cells,
@@ -34,7 +36,7 @@ from hedgerow.privacy import Requirement
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
-Clustering = ConstrainedKMember | DiverseClustering | MergeSmall | Partition
+Clustering = ConstrainedKMember | DiverseClustering | MergeSmall | Partition | Improved
 Run = Callable[[Clustering, Microdata, Cells, Progress | None], Recoding]
 """Runs a clustering inside cells, wherever that is; the result is the same."""
 
@@ -154,6 +156,16 @@ def cluster(
 
 def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, threads: int) -> Clustering:
     """Return the clustering that the plan names; it is to be run inside cells."""
+    objective = Objective.of_plan(microdata, plan)
+    clustering = _plain_clustering(microdata, plan, requirement, threads, objective)
+    if plan.method.improve == "off":
+        return clustering
+    return Improved(clustering, requirement, plan.method.improve, objective, plan.seed, threads)
+
+
+def _plain_clustering(
+    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective
+) -> ConstrainedKMember | DiverseClustering | MergeSmall | Partition:
     method = plan.method
     if method.name == "partition":
         return Partition(requirement)
@@ -164,8 +176,8 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
         hideable = frozenset(unlimited if method.suppress else ())
         return MergeSmall(requirement, values, aim, hideable, method.overlap == "allowed", threads)
     if requirement.models:
-        return DiverseClustering(requirement, plan.seed, threads, method.join)
-    return ConstrainedKMember(requirement.k, plan.seed, threads)
+        return DiverseClustering(requirement, plan.seed, threads, method.join, objective=objective)
+    return ConstrainedKMember(requirement.k, plan.seed, threads, objective)
 
 
 def here(clustering: Clustering, microdata: Microdata, cells: Cells, progress: Progress | None) -> Recoding:

@@ -1014,7 +1014,7 @@ WRONG: dict[str, tuple[str, str, int, str]] = {
         "method: {name: lattice, objective: research-value, search: globl}", "wrong-value", 52, "did you mean 'global'?",
     ),
     "research value with clustering": (
-        "method: {name: utility, objective: research-value}", "conflict", 25, "goes with the lattice only",
+        "method: {name: utility, objective: research-value}", "conflict", 25, "goes with lattice, cluster and partition only",
     ),
     "blocks of nothing": (
         "method: {name: lattice, objective: research-value, search: divided, block: 0}", "wrong-value", 69, "block",

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.clustering.terms import Terms
-from hedgerow.measures.research_value import ColumnValue, half_open
+from hedgerow.measures.research_value import ColumnValue, column_values, half_open
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
+from hedgerow.plan import Plan
 
 UNIT = 720_720 * 1024
 LARGEST_TABLE = 512
@@ -40,6 +41,13 @@ class Objective:
 
     name: Literal["loss", "ncp", "granularity", "research-value"] = "loss"
     values: tuple[ColumnValue, ...] = ()
+
+    @classmethod
+    def of_plan(cls, microdata: Microdata, plan: Plan) -> Objective:
+        """Take what a plan names, or else what its method is made for."""
+        by_method: dict[str, Any] = {"utility": "research-value", "bottom-up": "ncp", "euclidean": "loss"}
+        name: Any = by_method.get(plan.method.name, plan.method.objective)
+        return cls(name, column_values(microdata, plan) if name == "research-value" else ())
 
 
 LOSS = Objective()

@@ -12,7 +12,7 @@ This is ours: no paper of the specification has it. Pseudocode stands in ``docs/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,13 +27,6 @@ from hedgerow.privacy import Requirement
 from hedgerow.recoding import Recoding
 
 NOTHING, VALUES, EVERYTHING = 0, 1, 2  # as in kernels/regrouping.py
-
-
-class Clustering(Protocol):
-    """What forms groups inside cells."""
-
-    def __call__(self, microdata: Microdata, cells: Cells, progress: Progress | None = None) -> Recoding:
-        """Form groups within the cells that need not be withheld."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +97,22 @@ class Improved:
     def __call__(self, microdata: Microdata, cells: Cells, progress: Progress | None = None) -> Recoding:
         """Form groups within the cells that need not be withheld."""
         groups = self.clustering(microdata, cells=cells, progress=progress)
+        effort = EFFORTS[self.effort]
         return improve(
-            microdata, cells, groups, self.requirement, EFFORTS[self.effort], self.objective, self.seed, self.threads, progress
-        )  # fmt: skip
+            microdata, cells, groups, self.requirement, effort, self.objective, self.seed, self.threads, progress
+        ).groups
+
+
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """Groups that lose less, and what the cells lost before and after, in whole multiples of 1/UNIT.
+
+    Cells too small for two groups, which are as they were, count as losing nothing.
+    """
+
+    groups: Recoding
+    before: int
+    after: int
 
 
 def improve(
@@ -119,25 +125,31 @@ def improve(
     seed: int = 0,
     threads: int = 1,
     progress: Progress | None = None,
-) -> Recoding:
-    """Lower the loss of groups inside cells. Every group must hold, and lie in one cell that need not be withheld."""
+) -> Improvement:
+    """Lower the loss of groups inside cells.
+
+    Every group must hold, and lie in one cell that need not be withheld. A group that the clustering left in two cells
+    would be torn apart.
+    """
     layout = lay_out(microdata, cells, requirement.k)
     layout.group_of[:] = groups.group_of[layout.units]
     prices = cost_tables(microdata, objective).prices
     kernel = kernels.load("improve").improve_cells
     numbers = (effort.tries, effort.neighbours, effort.patience, effort.heat, effort.passes)
+    losses = np.zeros((len(layout.records), 2), np.int64)
     common = _asked(microdata, layout.units, requirement)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
         kernel(
             layout.codes, layout.unit_start, layout.cell_start, first, last, layout.group_start, prices,
             _with_scratch(common, layout.persons), numbers, seed, layout.group_of, layout.lo, layout.hi, layout.size,
-            done, stop,
+            losses, done, stop,
         )  # fmt: skip
 
     run_in_threads(work, layout.records, threads, progress)
     layout = without_records(layout)
-    return as_recoding(microdata, layout)
+    before, after = losses.sum(axis=0).tolist()
+    return Improvement(as_recoding(microdata, layout), before, after)
 
 
 def _asked(microdata: Microdata, units: IntArray, requirement: Requirement) -> tuple[Any, ...]:

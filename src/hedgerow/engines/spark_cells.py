@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, MergeSmall
+from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, Improved, MergeSmall
 from hedgerow.clustering.threads import IntArray, Progress
 from hedgerow.engines.spark import own_words
 from hedgerow.microdata import Microdata
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-Clustering = Any  # ConstrainedKMember, DiverseClustering or MergeSmall; others are run here
+Clustering = Any  # ConstrainedKMember, DiverseClustering or MergeSmall, improved or not; others are run here
 RUNS_PER_TASK = 100_000
 TASKS_PER_CORE = 4
 POLL_SECONDS = 0.2
@@ -103,20 +103,30 @@ def cluster_in_tasks(
 
 def _by_cells(clustering: Clustering) -> bool:
     """Whether an algorithm treats every cell by itself."""
+    if isinstance(clustering, Improved):
+        return _by_cells(clustering.clustering)
     if isinstance(clustering, MergeSmall):
         return clustering.overlap
     return isinstance(clustering, ConstrainedKMember | DiverseClustering)
 
 
 def _alone(clustering: Clustering) -> Clustering:
+    if isinstance(clustering, Improved):
+        return replace(clustering, clustering=_alone(clustering.clustering), threads=1)
     return replace(clustering, threads=1) if "threads" in {field.name for field in fields(clustering)} else clustering
 
 
 def _compile(clustering: Clustering, microdata: Microdata, unit: IntArray) -> None:
     """Have the kernel compiled and kept before many tasks start to: cluster one record, as if k were 1."""
-    asked = {"requirement": replace(clustering.requirement, k=1)} if hasattr(clustering, "requirement") else {"k": 1}
     one = microdata.of_units(unit)
-    _alone(replace(clustering, **asked))(one, cells=Cells.none_failing(one, np.zeros(1, np.int64)))
+    _alone(_with_k_1(clustering))(one, cells=Cells.none_failing(one, np.zeros(1, np.int64)))
+
+
+def _with_k_1(clustering: Clustering) -> Clustering:
+    if isinstance(clustering, Improved):
+        clustering = replace(clustering, clustering=_with_k_1(clustering.clustering))
+    asked = {"requirement": replace(clustering.requirement, k=1)} if hasattr(clustering, "requirement") else {"k": 1}
+    return replace(clustering, **asked)
 
 
 # ---- what goes out -------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ WINDOW = 4  # profiles before and after that a search for neighbours starts with
 @nb.njit(nogil=True, cache=True)
 def improve_cells(
     codes, unit_start, cell_start, first_cell, last_cell, group_start, prices, asked, effort, seed,
-    group_of, box_lo, box_hi, group_size, progress, stop,
+    group_of, box_lo, box_hi, group_size, losses, progress, stop,
 ):  # fmt: skip
     """Lower the loss of the groups of the cells first_cell … last_cell − 1.
 
@@ -38,6 +38,8 @@ def improve_cells(
         Group of every unit, in any numbers; numbered anew, by cell and by first unit. A unit in none (−1) stays so.
     box_lo, box_hi, group_size
         Results: box and size of every group.
+    losses
+        Results: loss of every cell before and after; of cells too small for two groups, 0.
     progress, stop
         Units done so far, added to; a flag that ends the work early when set.
     """
@@ -51,7 +53,8 @@ def improve_cells(
             here = _of_units(asked, begin, end)
             before, after = _improve(codes[first:last], starts, place, prices, here, effort, seed, stop)
             if after >= before:
-                place[:] = start
+                place[:], after = start, before
+            losses[cell, 0], losses[cell, 1] = before, after
             place = _numbered(place)
         group_of[begin:end] = np.where(place < 0, -1, place + group_start[cell])
         _enclose_all(codes[first:last], starts, place, group_start[cell], box_lo, box_hi, group_size)

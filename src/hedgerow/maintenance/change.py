@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow import kernels
-from hedgerow.clustering import find_cells
+from hedgerow.clustering import Objective, find_cells
 from hedgerow.clustering.threads import run_in_threads
 from hedgerow.maintenance.clusters import Clusters, dense
 from hedgerow.microdata import Microdata
@@ -68,7 +68,8 @@ def maintain(
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
     room = len(numbers) + len(place) // requirement.k + 2
-    clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
+    objective = objective_of(microdata, plan)
+    clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     tally = _repair(clusters, len(numbers), whole=False)
     homeless = np.flatnonzero(clusters.place < 0)
     take_steps(clusters, kernels.load("maintenance").settle_all, lambda: len(homeless), (homeless,), progress)
@@ -107,11 +108,17 @@ def form(
     return Change(cluster_of, used, {**before.steps, "formed": used - before.used})
 
 
+def objective_of(microdata: Microdata, plan: Plan) -> Objective:
+    """Take what a plan wants least of; after merging by other measures, a change goes by loss."""
+    return Objective() if plan.merges else Objective.of_plan(microdata, plan)
+
+
 def coarsen(microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int) -> Change:
     """Merge every cluster that does not hold, whole, with its nearest one; without one its records are held back."""
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
-    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits)
+    objective = objective_of(microdata, plan)
+    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits, objective)
     tally = _repair(clusters, len(numbers), whole=True)
     return Change(lasting(clusters, numbers, used), used, {"merged": int(tally[2])})
 
@@ -122,7 +129,9 @@ def _merge_rest(microdata: Microdata, plan: Plan, requirement: Requirement, befo
     homeless = np.flatnonzero(place < 0)
     if not len(homeless):
         return replace(before, steps={**before.steps, "merged": 0})
-    clusters = Clusters(microdata, requirement, place, len(numbers), len(homeless) + 1, plan.keeps_limits)
+    objective = objective_of(microdata, plan)
+    room = len(homeless) + 1
+    clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     first = np.full(int(clusters.cell.max()) + 1, len(place))
     np.minimum.at(first, clusters.cell[homeless], homeless)
     order = homeless[np.lexsort((homeless, first[clusters.cell[homeless]]))]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.clustering.cells import number_cells
-from hedgerow.clustering.costs import cost_tables
+from hedgerow.clustering.costs import LOSS, Objective, cost_tables
 from hedgerow.clustering.diverse import model_tables, value_tables
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.ordering import order_by, pack
@@ -34,6 +34,8 @@ class Clusters:
         Number of clusters, and for how many more there is to be room.
     keep_limits
         Whether the plan's limits count.
+    objective
+        What clusters are to have least of.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Clusters:
         clusters: int,
         room: int,
         keep_limits: bool,
+        objective: Objective = LOSS,
     ) -> None:
         self.microdata = microdata
         self.kernel: Any = kernels.load("clusters")
@@ -56,7 +59,7 @@ class Clusters:
         following = np.empty(len(place), np.int32)
         codes, profile = microdata.profiles, microdata.profile_of_unit
         self.state = (codes, profile, self.cell, self.place, following, self._box, self._info, self._used)
-        self.prices = cost_tables(microdata).prices
+        self.prices = cost_tables(microdata, objective).prices
         self.asked = _asked(microdata, requirement, keep_limits)
         self.desk = _desk(microdata)
         self.kernel.build(self.state, self.prices)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow import kernels
-from hedgerow.maintenance.change import Change, IntArray, Progress, lasting, take_steps
+from hedgerow.maintenance.change import Change, IntArray, Progress, lasting, objective_of, take_steps
 from hedgerow.maintenance.clusters import Clusters, dense
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -32,7 +32,8 @@ def optimize(
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
     room = 8 * (len(place) // requirement.k + 1) if passes else 0
-    clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits)
+    objective = objective_of(microdata, plan)
+    clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     kernel = kernels.load("lowering")
     broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)
     kernel.break_covered(*clusters.arrays, clusters.covers(), clusters.by_loss(), broken)

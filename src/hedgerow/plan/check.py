@@ -417,9 +417,23 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
     elif method.limits == "whole-levels":
         conflict("'method.limits: whole-levels' goes with the lattice only.", "limits", "use keep")
     by_value = method.name == "lattice" and method.objective == "research-value"
-    if method.objective == "research-value" and not by_value:
-        hint = "use {name: lattice, objective: research-value}, or method: utility"
-        conflict("'method.objective: research-value' goes with the lattice only.", "objective", hint)
+    by_groups = method.name in ("cluster", "partition")
+    if method.objective == "research-value" and not by_value and not by_groups:
+        hint = "use method: utility as it is, or objective: research-value with lattice or cluster"
+        conflict("'method.objective: research-value' goes with lattice, cluster and partition only.", "objective", hint)
+    if method.objective in ("discernibility", "group-size") and by_groups:
+        message = f"'method.objective: {method.objective}' goes with the lattice only."
+        conflict(message, "objective", "use loss, ncp, granularity or research-value")
+    elif method.objective != "loss" and method.name == "partition" and method.improve == "off":
+        message = "'method.objective' goes with method partition only if it is improved."
+        conflict(message, "objective", "add improve: quick, or leave it out")
+    if method.improve != "off":
+        if method.name in ("lattice", "euclidean"):
+            message = f"'method.improve' does not go with method {method.name}."
+            conflict(message, "improve", "use it with cluster, partition, utility or bottom-up")
+        if method.suppress or method.overlap == "forbidden":
+            message = "'method.improve' does not go with 'suppress', nor with 'overlap: forbidden'."
+            conflict(message, "improve", "leave one of the two out")
     if method.search != "exact" and not by_value:
         message = f"'method.search: {method.search}' goes with the lattice by research value only."
         conflict(message, "search", "use {name: lattice, objective: research-value}, or leave it out")

@@ -439,7 +439,13 @@ class Method(Frozen):
         "beyond its limit is not used at all; ignore: as if there were no limits, and count",
     )
     objective: Literal["loss", "ncp", "granularity", "discernibility", "group-size", "research-value"] = Field(
-        default="loss", description="lattice: what the best node has least of; of research value the most"
+        default="loss",
+        description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
+        "groups (loss, ncp, granularity or research-value); partition, what it is improved by",
+    )
+    improve: Literal["off", "quick", "thorough"] = Field(
+        default="off",
+        description="cluster, partition, utility, bottom-up: how long to search for groups that lose less",
     )
     search: Literal["exact", "global", "local", "hybrid", "divided"] = Field(
         default="exact",
