@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numba as nb
 import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from hedgerow.kernels.exchanges import enclose, exchange
 from hedgerow.kernels.neighbours import encode, nearest, price
@@ -105,30 +107,99 @@ def _improve(codes, starts, place, prices, asked, effort, seed, stop):
     tries, many, patience, heat, passes = effort
     n, q = codes.shape
     units, k = place.size, asked[0]
-    lower, upper = encode(codes, prices)
-    near, least = nearest(lower, upper, np.diff(starts), prices, k, many, WINDOW, patience)
-    profile = np.repeat(np.arange(n).astype(np.int32), np.diff(starts))
-    cell = (lower, upper, profile, starts, near, least)
     capacity, room = units // k + 1, 3 * k
-    seconds = (np.zeros((capacity, q), np.uint32), np.zeros((capacity, q), np.uint32))
+    lower, upper = encode(codes, prices)
+    counts = np.diff(starts)
+    near, least = _neighbours(lower, upper, counts, prices, k, many, patience)
+    cell = (lower, upper, np.repeat(np.arange(n).astype(np.int32), counts), starts, near, least)
     groups = (
         np.full(units, np.int32(-1)), np.empty((capacity, room), np.int32), np.zeros(capacity, np.int32),
         np.zeros(capacity, np.int64), np.zeros((capacity, q), np.uint32), np.zeros((capacity, q), np.uint32),
         np.empty(capacity, np.int32), np.zeros(2, np.int64),
     )  # fmt: skip
+    seconds = (np.zeros((capacity, q), np.uint32), np.zeros((capacity, q), np.uint32))
     before = _found(cell, groups, seconds, asked, prices, place)
-    identity = np.append(codes[0].astype(np.int64), np.int64(units))
-    chance = new_chance(seed, identity)
-    turns = tries * units // k
-    anneal(cell, groups, asked, prices, new_pool(q, room, k), chance, turns, heat, stop)
-    for c in range(capacity):
-        if 0 < groups[2][c] <= room:
-            enclose(cell, groups, seconds, prices, c)
-    for _ in range(passes):
-        if exchange(cell, groups, asked, prices, seconds, stop) == 0:
-            break
+    chance = new_chance(seed, np.append(codes[0].astype(np.int64), np.int64(units)))
+    pool = new_pool(q, room, k)
+    _search(cell, groups, seconds, asked, prices, pool, chance, tries * units // k, heat, passes, stop)
     place[:] = groups[0]
     return before, groups[7][LOSS]
+
+
+# Numba counts the references to an array, one atomic step up and one down, whenever a function is handed it or takes it
+# out of a tuple; in functions as small and as often called as these that takes longer than the work. It does not count
+# references to arrays whose memory it does not own. So the two functions below hand bare views on. Whoever calls them
+# keeps the arrays until they return.
+
+
+@intrinsic
+def bare(_, array):
+    """A view of an array without a count of references; it must not outlive the array."""
+
+    def build(context, builder, _, arguments):
+        view = context.make_array(array)(context, builder, value=arguments[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), build
+
+
+@nb.njit(nogil=True)
+def _neighbours(lower, upper, counts, prices, k, many, patience):
+    """Find the nearest profiles of every profile."""
+    return nearest(bare(lower), bare(upper), bare(counts), _bare_prices(prices), k, many, WINDOW, patience)
+
+
+@nb.njit(nogil=True)
+def _search(cell, groups, seconds, asked, prices, pool, chance, tries, heat, passes, stop):
+    """Regroup, then exchange."""
+    a, b, c, d, e, f = cell
+    cell_views = (bare(a), bare(b), bare(c), bare(d), bare(e), bare(f))
+    a, b, c, d, e, f, g, h = groups
+    group_views = (bare(a), bare(b), bare(c), bare(d), bare(e), bare(f), bare(g), bare(h))
+    second_views = (bare(seconds[0]), bare(seconds[1]))
+    tables = _bare_prices(prices)
+    asked_views = _bare_asked(asked)
+    anneal(cell_views, group_views, asked_views, tables, _bare_pool(pool), bare(chance), tries, heat, stop)
+    size, room = groups[2], groups[1].shape[1]
+    for number in range(size.size):
+        if 0 < size[number] <= room:
+            enclose(cell_views, group_views, second_views, tables, number)
+    for _ in range(passes):
+        if exchange(cell_views, group_views, asked_views, tables, second_views, stop) == 0:
+            break
+
+
+@nb.njit(nogil=True)
+def _bare_prices(prices):
+    kind, offset, width, costs = prices
+    return bare(kind), bare(offset), bare(width), bare(costs)
+
+
+@nb.njit(nogil=True)
+def _bare_asked(asked):
+    k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, lasts = asked
+    a, b, c, d, e = models
+    t, u, v, w, x = trees
+    return (
+        k, what, bare(person), bare(stamp), bare(sensitive), bare(value_start), bare(overall),
+        (bare(a), bare(b), bare(c), bare(d), bare(e)), (bare(t), bare(u), bare(v), bare(w), bare(x)),
+        bare(wanted), bare(histogram), bare(tally), lasts,
+    )  # fmt: skip
+
+
+@nb.njit(nogil=True)
+def _bare_pool(pool):
+    """The scratch space of a pool, as bare views."""
+    units, floor, lower, upper, part, cost, goes, taken, active, whole, made, old = pool
+    a, b, c, d, e, f = made
+    t, u, v, w, x = old
+    return (
+        bare(units), bare(floor), bare(lower), bare(upper), bare(part), bare(cost), bare(goes), bare(taken),
+        bare(active), bare(whole), (bare(a), bare(b), bare(c), bare(d), bare(e), bare(f)),
+        (bare(t), bare(u), bare(v), bare(w), bare(x)),
+    )  # fmt: skip
 
 
 @nb.njit(nogil=True)
