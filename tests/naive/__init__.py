@@ -25,6 +25,7 @@ shortest correct loop; nothing is fast. Sections cited are those of the specific
 ``patterns``         decision trees, range queries, distances of distributions (SPEC 7)
 ``reach``            chance of reaching k, exactly (SPEC 7)
 ``partition``        recursive cuts, and splitting large cells
+``improving``        total cost by any objective, and the best of all groupings
 ``maintenance``      insert, delete, split, dissolve, borrow, IL_Optimization (SPEC 8)
 ``audit``            what holders of several versions can learn, by trying all assignments
 ===================  ==================================================================

@@ -112,9 +112,7 @@ def _step_costs(
     return by_node[tree.lca_of_ranges(codes[:-1], codes[1:])]
 
 
-def _by_leaves(
-    leaf_counts: npt.NDArray[np.int64], domain: int, weight: Fraction, whole: bool
-) -> npt.NDArray[np.int32]:
+def _by_leaves(leaf_counts: npt.NDArray[np.int64], domain: int, weight: Fraction, whole: bool) -> npt.NDArray[np.int32]:
     """Cost of every node by the leaves under it: all of them count, or all but one."""
     counts, place = np.unique(leaf_counts, return_inverse=True)
     extra, most = (0, domain) if whole else (1, max(domain - 1, 1))

@@ -55,8 +55,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(tries=6, neighbours=24, patience=2_000, heat=300, passes=2),
-    "thorough": Effort(tries=100, neighbours=40, patience=10_000, heat=350, passes=6),
+    "quick": Effort(tries=9, neighbours=24, patience=1_000, heat=300, passes=2),
+    "thorough": Effort(tries=150, neighbours=60, patience=10_000, heat=400, passes=4),
 }
 
 
@@ -169,7 +169,11 @@ def _asked(microdata: Microdata, units: IntArray, requirement: Requirement) -> t
 def _with_scratch(common: tuple[Any, ...], persons: int) -> tuple[Any, ...]:
     """Add the scratch space of one thread."""
     k, what, person, sensitive, value_start, overall, models, trees, wanted, lasts = common
-    stamp, histogram, tally = np.zeros(persons + 1, np.int64), np.zeros_like(overall), np.zeros(len(wanted) + 1, np.int64)
+    stamp, histogram, tally = (
+        np.zeros(persons + 1, np.int64),
+        np.zeros_like(overall),
+        np.zeros(len(wanted) + 1, np.int64),
+    )
     return (
         k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, lasts
     )  # fmt: skip

@@ -1,11 +1,12 @@
 """Exchanging records between groups: exact steps that lower the loss, until a pass finds none.
 
-For every unit the best of four steps is taken, if it lowers the loss: it *moves* to another group; it is *swapped* with
-a unit of another group; it takes the place of a unit, which goes on to a third group (a *path*), or which takes the place
-of a third unit, that comes back instead (a *cycle*). A unit leaves without a return only if its group still holds.
+For every unit the best of four steps is taken, if it lowers the loss: it *moves* to another group; it is *swapped*
+with a unit of another group; it takes the place of a unit, which goes on to a third group (a *path*), or which takes
+the place of a third unit, that comes back instead (a *cycle*). A unit leaves without a return only if its group still
+holds.
 
-Least and second least lower ends, and greatest and second greatest upper ends, make "the group without this unit" cheap.
-See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by group.
+Least and second least lower ends, and greatest and second greatest upper ends, make "the group without this unit"
+cheap. See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by group.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _with(c, v, cell, groups, prices):
 
 @nb.njit(nogil=True)
 def _replaced(c, z, v, limit, lower, upper, least, least2, most, most2, kind, costs, prices):
-    """Cost of a group with profile v instead of a member of profile z (−1: with none); anything from the limit on if not below it."""
+    """Cost of a group with profile v (−1: none) instead of a member of profile z; if too dear, anything from the limit."""
     total = np.int64(0)
     for j in range(lower.shape[1]):
         a = least2[c, j] if lower[z, j] == least[c, j] else least[c, j]
@@ -193,7 +194,11 @@ def exchange(cell, groups, asked, prices, seconds, stop):
                     good = min(good + 1, GOOD_PLACES)
                     p = good - 1
                     while p > 0 and good_rise[p - 1] > rise:
-                        good_rise[p], good_group[p], good_unit[p] = good_rise[p - 1], good_group[p - 1], good_unit[p - 1]
+                        good_rise[p], good_group[p], good_unit[p] = (
+                            good_rise[p - 1],
+                            good_group[p - 1],
+                            good_unit[p - 1],
+                        )
                         p -= 1
                     good_rise[p], good_group[p], good_unit[p] = rise, c, z
                     if good == GOOD_PLACES:
@@ -204,7 +209,9 @@ def exchange(cell, groups, asked, prices, seconds, stop):
                 break
             stamp += 1
             mark[own] = mark[good_group[h]] = stamp
-            for i in range(_groups_near(profile[z], SECOND_GROUPS, mark, stamp, second_groups, first_unit, near, place, size, room)):
+            for i in range(
+                _groups_near(profile[z], SECOND_GROUPS, mark, stamp, second_groups, first_unit, near, place, size, room)
+            ):
                 c = second_groups[i]
                 many = np.int64(size[c])
                 if may_leave:
@@ -226,8 +233,7 @@ def exchange(cell, groups, asked, prices, seconds, stop):
                 )  # fmt: skip
                     change = further + own_size * (change - cost[own])
                     if change < best and (
-                        plain
-                        or (_may(groups, asked, listed, own, r, w) and _may(groups, asked, listed, c, w, z))
+                        plain or (_may(groups, asked, listed, own, r, w) and _may(groups, asked, listed, c, w, z))
                     ):
                         best, step, group1, unit1, group2, unit2 = change, CYCLE, good_group[h], z, c, w
                         limit = cost[c] + (gain - rise + best) // many + 1

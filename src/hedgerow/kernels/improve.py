@@ -1,7 +1,8 @@
 """Lower loss for the groups of cells: an annealed search that regroups, then exact exchanges.
 
-The groups of a cell never lose more than at the start: if a search ends with more, the start is kept. Effort is a number
-of tries, never a time, and every cell has a generator of its own, so the answer is the same for any number of threads.
+The groups of a cell never lose more than at the start: if a search ends with more, the start is kept. Effort is a
+number of tries, never a time, and every cell has a generator of its own, so the answer is the same for any number of
+threads.
 """
 
 from __future__ import annotations
@@ -208,10 +209,8 @@ def _found(cell, groups, seconds, asked, prices, place):
 
     The box of a part lies within the box of the whole, so cutting never raises the loss.
     """
-    member, size, cost, box_lower, box_upper, unused, totals = (
-        groups[1], groups[2], groups[3], groups[4], groups[5], groups[6], groups[7]
-    )  # fmt: skip
-    k, room = asked[0], member.shape[1]
+    member, size, cost, unused, totals = groups[1], groups[2], groups[3], groups[6], groups[7]
+    room = member.shape[1]
     found = place.max() + 1
     start = np.zeros(found + 1, np.int64)
     for unit in range(place.size):

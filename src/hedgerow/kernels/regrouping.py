@@ -254,7 +254,14 @@ def _reprice(z, a, b, first, last, lower, upper, part, cost, kind, row, width, c
 @nb.njit(nogil=True)
 def _watch(r, asked, anew):
     """Count the person and the values of a unit that a growing group takes; ``anew``: as its first."""
-    person, stamp, sensitive, value_start, histogram, tally = asked[2], asked[3], asked[4], asked[5], asked[10], asked[11]
+    person, stamp, sensitive, value_start, histogram, tally = (
+        asked[2],
+        asked[3],
+        asked[4],
+        asked[5],
+        asked[10],
+        asked[11],
+    )
     if anew:
         tally[:] = 0
         stamp[-1] += 1
@@ -472,9 +479,7 @@ def regroup(
     """
     eager = below(chance, EAGER + 1)
     want = total // k
-    if want * k == total and many == 1:
-        want -= 1
-    elif below(chance, 100) < ONE_FEWER:
+    if (want * k == total and many == 1) or below(chance, 100) < ONE_FEWER:
         want -= 1
     first, lost, new = 0, np.int64(0), 0
     if floors >= limit:
