@@ -331,3 +331,19 @@ def test_more_effort_less_loss(tmp_path: Path, make: Any) -> None:
         asked = Plan.from_dict({**Plan.load(plan).to_dict(), "method": {"name": "cluster", "improve": effort}})
         losses.append(hr.anonymize(table, asked).facts["ntil"])
     assert losses[0] > losses[1] > losses[2]
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ({"name": "lattice", "improve": "quick"}, "does not go with method lattice"),
+        ({"name": "euclidean", "improve": "quick"}, "does not go with method euclidean"),
+        ({"name": "utility", "improve": "quick", "overlap": "forbidden"}, "overlap: forbidden"),
+        ({"name": "cluster", "objective": "group-size"}, "goes with the lattice only"),
+        ({"name": "partition", "objective": "ncp"}, "only if it is improved"),
+        ({"name": "cluster", "improve": "fast"}, "must be 'off', 'quick' or 'thorough'"),
+    ],
+)
+def test_what_a_plan_may_not_ask(method: dict[str, str], words: str) -> None:
+    with pytest.raises(hr.PlanError, match=words):
+        Plan.from_dict({"attributes": {"a": "quasi-identifier"}, "privacy": {"k": 2}, "method": method})

@@ -6,7 +6,8 @@ the place of a third unit, that comes back instead (a *cycle*). A unit leaves wi
 holds.
 
 Least and second least lower ends, and greatest and second greatest upper ends, make "the group without this unit"
-cheap. See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by group.
+cheap. See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by
+group.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _with(c, v, cell, groups, prices):
 
 @nb.njit(nogil=True)
 def _replaced(c, z, v, limit, lower, upper, least, least2, most, most2, kind, costs, prices):
-    """Cost of a group with profile v (−1: none) instead of a member of profile z; if too dear, anything from the limit."""
+    """Cost of a group with profile v (−1: none) instead of a member of profile z; at least the limit if not below."""
     total = np.int64(0)
     for j in range(lower.shape[1]):
         a = least2[c, j] if lower[z, j] == least[c, j] else least[c, j]
