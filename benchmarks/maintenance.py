@@ -20,7 +20,7 @@ from benchmarks.page import table
 from benchmarks.results import Report, Section
 from hedgerow.clustering import KMember
 from hedgerow.maintenance.change import maintain
-from hedgerow.maintenance.clusters import recoding_of
+from hedgerow.clustering.numbering import recoding_of
 from hedgerow.maintenance.optimize import optimize
 from hedgerow.measures import total_loss
 from hedgerow.microdata import encode_table, read_table

@@ -19,6 +19,7 @@ from hedgerow.clustering import (
     MergeSmall,
     Objective,
     Partition,
+    Runs,
     Split,
     find_cells,
     split_cells,
@@ -36,7 +37,7 @@ from hedgerow.privacy import Requirement
 from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
-Clustering = ConstrainedKMember | DiverseClustering | MergeSmall | Partition | Improved
+Clustering = ConstrainedKMember | DiverseClustering | MergeSmall | Partition | Runs | Improved
 Run = Callable[[Clustering, Microdata, Cells, Progress | None], Recoding]
 """Runs a clustering inside cells, wherever that is; the result is the same."""
 
@@ -165,7 +166,7 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
 
 def _plain_clustering(
     microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective
-) -> ConstrainedKMember | DiverseClustering | MergeSmall | Partition:
+) -> Clustering:
     method = plan.method
     if method.name == "partition":
         return Partition(requirement)
@@ -177,6 +178,8 @@ def _plain_clustering(
         return MergeSmall(requirement, values, aim, hideable, method.overlap == "allowed", threads)
     if requirement.models:
         return DiverseClustering(requirement, plan.seed, threads, method.join, objective=objective)
+    if method.improve != "off" and microdata.person_of is None:
+        return Runs(requirement.k)
     return ConstrainedKMember(requirement.k, plan.seed, threads, objective)
 
 

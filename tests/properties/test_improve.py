@@ -68,11 +68,6 @@ def naive_records(case: Case, microdata: Microdata) -> tuple[list[Attribute], li
     return attributes, [tuple(row) for row in microdata.profiles[microdata.profile_of_unit].tolist()]
 
 
-def in_large_cells(groups: Sequence[Sequence[int]], cells: Any, k: int) -> list[Sequence[int]]:
-    """Groups of cells that have room for two."""
-    return [group for group in groups if cells.records[cells.cell_of[group[0]]] >= 2 * k]
-
-
 @pytest.mark.parametrize("name", ["loss", "ncp", "granularity"])
 @pytest.mark.parametrize("limits", [True, False])
 @given(data=st.data())
@@ -88,8 +83,7 @@ def test_costs_are_those_from_scratch(name: str, limits: bool, data: st.DataObje
         assert not sum(found.groups.breaks_by_column(microdata).values())
     attributes, records = naive_records(case, microdata)
     for recoding, lost in ((start, found.before), (found.groups, found.after)):
-        counted = in_large_cells(groups_of(recoding), cells, case.k)
-        assert total_cost(attributes, records, counted, OBJECTIVES[name]) == lost
+        assert total_cost(attributes, records, groups_of(recoding), OBJECTIVES[name]) == lost
 
 
 @given(case=cases(wide=True))
@@ -101,8 +95,7 @@ def test_many_values_per_column(case: Case) -> None:
     found = improve(microdata, cells, start, requirement, SHORT, seed=case.seed)
     check(microdata, requirement, start, found, cells)
     attributes, records = naive_records(case, microdata)
-    counted = in_large_cells(groups_of(found.groups), cells, case.k)
-    assert total_cost(attributes, records, counted, OBJECTIVES["loss"]) == found.after
+    assert total_cost(attributes, records, groups_of(found.groups), OBJECTIVES["loss"]) == found.after
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -145,7 +138,7 @@ def test_never_below_the_best_there_is(data: st.DataObject) -> None:
         return len(who) >= given.case.k and demands.hold([codes[unit] for unit in group])
 
     best = 0
-    for cell in np.flatnonzero(~cells.failing & (cells.records >= 2 * requirement.k)).tolist():
+    for cell in np.flatnonzero(~cells.failing).tolist():
         units = np.flatnonzero(cells.cell_of == cell).tolist()
         least = least_cost(attributes, records, units, may, OBJECTIVES[name])
         assert least is not None
@@ -204,15 +197,14 @@ def mixed(seed: int, records: int = 120, **changes: Any) -> tuple[Microdata, Pla
     return encode_table(read_table(pa.table(rows), plan), plan), plan
 
 
-def scratch_total(microdata: Microdata, recoding: Recoding, goal: Objective, among: Any) -> int:
+def scratch_total(microdata: Microdata, recoding: Recoding, goal: Objective) -> int:
     """Σ size × cost of the box, by the tables."""
     costs = cost_tables(microdata, goal)
     module = kernels.load("search_index")
     order = list(microdata.index_order)
     return sum(
         int(size) * int(module.box_cost(lo[order], hi[order], costs.prices))
-        for size, lo, hi, counted in zip(recoding.sizes, recoding.lo, recoding.hi, among, strict=True)
-        if counted
+        for size, lo, hi in zip(recoding.sizes, recoding.lo, recoding.hi, strict=True)
     )
 
 
@@ -229,9 +221,7 @@ def test_grids_missing_values_widths_and_rules(name: str, blend: str | None) -> 
         check(microdata, requirement, start, found, cells)
         assert not sum(found.groups.breaks_by_column(microdata).values())
         for recoding, lost in ((start, found.before), (found.groups, found.after)):
-            member = np.array([np.flatnonzero(recoding.group_of == g)[0] for g in range(recoding.groups)], int)
-            among = cells.records[cells.cell_of[member]] >= 6
-            assert scratch_total(microdata, recoding, goal, among) == lost
+            assert scratch_total(microdata, recoding, goal) == lost
 
 
 def test_research_value_of_groups_is_what_the_objective_counts() -> None:
@@ -241,7 +231,7 @@ def test_research_value_of_groups_is_what_the_objective_counts() -> None:
     for recoding in (ConstrainedKMember(3)(microdata, cells=cells), Partition(Requirement(3))(microdata, cells=cells)):
         heaviest = max(float(column.weight) for column in microdata.columns)
         total = sum(float(column.weight) for column in microdata.columns) / heaviest
-        lost = scratch_total(microdata, recoding, goal, [True] * recoding.groups) / UNIT / total
+        lost = scratch_total(microdata, recoding, goal) / UNIT / total
         worth = mean_group_value(microdata, recoding, values) * microdata.records
         assert recoding.released - lost == pytest.approx(worth, abs=1e-5)
 
@@ -267,7 +257,7 @@ def test_trees_of_many_leaves() -> None:
         start = ConstrainedKMember(4, objective=objective(name))(microdata, cells=cells)
         found = improve(microdata, cells, start, requirement, EFFORTS["quick"], objective(name))
         check(microdata, requirement, start, found, cells)
-        assert scratch_total(microdata, found.groups, objective(name), [True] * found.groups.groups) == found.after
+        assert scratch_total(microdata, found.groups, objective(name)) == found.after
         assert found.after < found.before
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from hedgerow.clustering.numbering import recoding_of
 from hedgerow.maintenance.change import maintain
-from hedgerow.maintenance.clusters import recoding_of
 from hedgerow.maintenance.optimize import optimize
 from hedgerow.measures import total_loss
 from hedgerow.microdata import Microdata, encode_table, read_table

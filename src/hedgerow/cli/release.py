@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console, RenderableType
@@ -139,11 +139,15 @@ def optimize(
             min=0, max=MOST_PASSES, help="How often the search beyond the paper's goes over all groups; 0: not at all."
         ),
     ] = 5,
+    improve: Annotated[
+        Literal["off", "quick", "thorough"] | None,
+        typer.Option(help="Search further, and regroup most people. By default as the plan's method says."),
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Regroup the same people so that less is lost. Readers of earlier versions may learn from it: see 'audit'."""
-    _change("optimize", store, threads, as_json, lambda release: release.optimize(passes))
+    _change("optimize", store, threads, as_json, lambda release: release.optimize(passes, improve))
 
 
 @release_app.command()

@@ -7,6 +7,7 @@ from hedgerow.clustering.improve import Improved
 from hedgerow.clustering.k_member import ConstrainedKMember, KMember
 from hedgerow.clustering.merging import MergeSmall
 from hedgerow.clustering.partition import Partition, Split, split_cells
+from hedgerow.clustering.runs import Runs
 
 __all__ = [
     "Cells",
@@ -17,6 +18,7 @@ __all__ = [
     "MergeSmall",
     "Objective",
     "Partition",
+    "Runs",
     "Split",
     "find_cells",
     "split_cells",

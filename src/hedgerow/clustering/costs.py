@@ -67,6 +67,37 @@ class Costs:
         """The arrays as the kernels take them."""
         return self.kind, self.offset, self.width, self.costs
 
+    def ends(self, lo: npt.NDArray[Any], hi: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Encode the ends of boxes as ``kernels/neighbours.py`` takes them."""
+        lower, upper = lo.astype(np.uint32), hi.astype(np.uint32)
+        for j, (kind, offset, width) in enumerate(zip(self.kind, self.offset, self.width, strict=True)):
+            if kind == TABLE:
+                lower[:, j] = offset + lo[:, j].astype(np.int64) * width
+            elif kind == FREE:
+                lower[:, j] = self.costs[offset + lo[:, j].astype(np.int64)]
+                upper[:, j] = self.costs[offset + width + hi[:, j].astype(np.int64)]
+        return lower, upper
+
+    def of_boxes(self, lower: npt.NDArray[np.uint32], upper: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+        """Costs of boxes with encoded ends."""
+        total = np.zeros(len(lower), np.int64)
+        for j, (kind, offset, width) in enumerate(zip(self.kind, self.offset, self.width, strict=True)):
+            a, b = lower[:, j].astype(np.int64), upper[:, j].astype(np.int64)
+            if kind == TABLE:
+                total += self.costs[a + b]
+            elif kind == FREE:
+                total += b - a
+            else:
+                row = np.frexp(np.maximum(b - a, 1))[1].astype(np.int64) - 1  # of the sparse table: ⌊log₂ span⌋
+                first = offset + row * width
+                total += np.where(b > a, np.maximum(self.costs[first + a], self.costs[first + b - (1 << row)]), 0)
+        return total
+
+    def rounded(self) -> Costs:
+        """Costs in a coarser unit, rounded down, of which those of all attributes together are below 2^26."""
+        unit = -(-UNIT * len(self.kind) >> 26)
+        return Costs(self.kind, self.offset, self.width, self.costs // np.int32(unit))
+
 
 def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
     """Lay out the costs of all quasi-identifiers."""

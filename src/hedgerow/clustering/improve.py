@@ -18,15 +18,19 @@ import numpy as np
 
 from hedgerow import kernels
 from hedgerow.clustering.cells import Cells
-from hedgerow.clustering.costs import LOSS, Objective, cost_tables
+from hedgerow.clustering.costs import LOSS, Costs, Objective, cost_tables
 from hedgerow.clustering.diverse import model_tables, value_tables
-from hedgerow.clustering.layout import as_recoding, lay_out, without_records
+from hedgerow.clustering.layout import Layout, lay_out
+from hedgerow.clustering.numbering import recoding_of
+from hedgerow.clustering.parts import Part
 from hedgerow.clustering.threads import IntArray, Progress, run_in_threads
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
+from hedgerow.recoding import WITHHELD, Recoding
 
-NOTHING, VALUES, EVERYTHING = 0, 1, 2  # as in kernels/regrouping.py
+NOTHING, VALUES, EVERYTHING = 0, 1, 2  # as in kernels/demands.py
+WINDOW = 4  # profiles before and after that a search for neighbours starts with
+MOST = 3  # times k: larger groups stay as they are
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(tries=9, neighbours=24, patience=1_000, heat=300, passes=2),
-    "thorough": Effort(tries=150, neighbours=60, patience=10_000, heat=400, passes=4),
+    "quick": Effort(tries=12, neighbours=20, patience=600, heat=300, passes=1),
+    "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2),
 }
 
 
@@ -105,10 +109,7 @@ class Improved:
 
 @dataclass(frozen=True, eq=False)
 class Improvement:
-    """Groups that lose less, and what the cells lost before and after, in whole multiples of 1/UNIT.
-
-    Cells too small for two groups, which are as they were, count as losing nothing.
-    """
+    """Groups that lose less, and what all of them lost before and lose after, in whole multiples of 1/UNIT."""
 
     groups: Recoding
     before: int
@@ -128,52 +129,113 @@ def improve(
 ) -> Improvement:
     """Lower the loss of groups inside cells.
 
-    Every group must hold, and lie in one cell that need not be withheld. A group that the clustering left in two cells
-    would be torn apart.
+    Every group must hold, and lie in one cell that need not be withheld.
     """
     layout = lay_out(microdata, cells, requirement.k)
-    layout.group_of[:] = groups.group_of[layout.units]
-    prices = cost_tables(microdata, objective).prices
-    kernel = kernels.load("improve").improve_cells
-    numbers = (effort.tries, effort.neighbours, effort.patience, effort.heat, effort.passes)
+    costs = cost_tables(microdata, objective)
+    asked = _asked(microdata, layout, requirement)
+    start = _cut(microdata, groups.group_of, requirement)
     losses = np.zeros((len(layout.records), 2), np.int64)
-    common = _asked(microdata, layout.units, requirement)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
-        kernel(
-            layout.codes, layout.unit_start, layout.cell_start, first, last, layout.group_start, prices,
-            _with_scratch(common, layout.persons), numbers, seed, layout.group_of, layout.lo, layout.hi, layout.size,
-            losses, done, stop,
-        )  # fmt: skip
+        part = Part.of(layout, first, last)
+        units = layout.units[part.units]
+        as_it_was = part.numbered(groups.group_of[units])
+        found = _search(part, part.numbered(start[units]), costs.rounded(), asked, effort, seed, done, stop)
+        lost = losses[first:last]
+        lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
+        better = lost[:, 1] < lost[:, 0]
+        lost[:, 1] = lost.min(axis=1)
+        place = np.where(np.repeat(better, part.records), part.numbered(found), as_it_was)
+        layout.group_of[part.units] = np.where(place < 0, WITHHELD, place + layout.group_start[first])
 
     run_in_threads(work, layout.records, threads, progress)
-    layout = without_records(layout)
     before, after = losses.sum(axis=0).tolist()
-    return Improvement(as_recoding(microdata, layout), before, after)
+    group_of = np.full(len(microdata.record_of), WITHHELD, np.int64)
+    group_of[layout.units] = layout.group_of
+    return Improvement(recoding_of(microdata, group_of), before, after)
 
 
-def _asked(microdata: Microdata, units: IntArray, requirement: Requirement) -> tuple[Any, ...]:
-    """What is asked of every group, as the kernel takes it, for units in the order of a layout."""
-    persons = microdata.person_of is not None
-    lasts = requirement.survives_growth
-    what = NOTHING if not persons and not requirement.models else VALUES if lasts else EVERYTHING
-    person = np.zeros(0, np.int64) if microdata.person_of is None else microdata.person_of[units]
-    sensitive = microdata.sensitive_of[units] if requirement.models else np.zeros((len(units), 0), np.int64)
+def _cut(microdata: Microdata, group_of: IntArray, requirement: Requirement) -> IntArray:
+    """Cut groups of 2k records or more into parts of k or more along the order of records, where every part holds.
+
+    The box of a part lies within that of the whole, so cutting never raises the loss.
+    """
+    inside = np.flatnonzero(group_of >= 0)
+    inside = inside[np.argsort(group_of[inside], kind="stable")]
+    group = group_of[inside]
+    size = np.bincount(group)
+    rank = np.arange(len(group)) - (np.cumsum(size) - size)[group]
+    parts = np.maximum(size // requirement.k, 1)
+    first = np.cumsum(parts) - parts
+    part_of = np.full(len(group_of), WITHHELD, np.int64)
+    part_of[inside] = first[group] + np.minimum(rank // requirement.k, parts[group] - 1)
+    failing = requirement.fails(microdata, part_of, int(parts.sum()))
+    whole = np.bitwise_or.reduceat(failing, first) if len(first) else failing
+    part_of[inside[whole[group]]] = first[group[whole[group]]]
+    return part_of
+
+
+def _search(
+    part: Part,
+    place: IntArray,
+    costs: Costs,
+    asked: tuple[Any, ...],
+    effort: Effort,
+    seed: int,
+    done: IntArray,
+    stop: IntArray,
+) -> IntArray:
+    """Improve the groups of some cells, given by unit; returns them likewise."""
+    k = asked[0]
+    neighbours, regrouping, exchanges = map(kernels.load, ("neighbours", "regrouping", "exchanges"))
+    lower, upper = costs.ends(part.codes, part.codes)
+    most = int(np.diff(part.cell_start).max()) - 1
+    shape = (len(part.codes), max(1, min(effort.neighbours, most)))
+    near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(len(part.codes), np.int32)
+    counts = np.diff(part.unit_start)
+    neighbours.nearest_in_cells(
+        lower, upper, counts, part.cell_start, costs.prices, k, WINDOW, effort.patience, near, distance, least, stop
+    )
+    cells = part.cell_start, part.group_start, part.unit_start
+    records = lower, upper, part.profile, near, distance, least
+    room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
+    groups = part.groups(place, costs, room)
+    mine = _with_scratch(asked, part.units)
+    desk = regrouping.new_desk(q, room, k, capacity)
+    regrouping.regroup_cells(
+        cells, records, groups, costs.prices, mine, desk, effort.tries, effort.heat, part.seeds(seed), done, stop
+    )
+    if effort.passes:
+        desk = exchanges.new_desk(q, room, capacity)
+        exchanges.exchange_in_cells(cells, records, groups, costs.prices, mine, desk, effort.passes, stop)
+    found: IntArray = groups[0].astype(np.int64)
+    return found
+
+
+def _asked(microdata: Microdata, layout: Layout, requirement: Requirement) -> tuple[Any, ...]:
+    """What is asked of every group, as the kernels take it, for units in the order of the layout."""
+    what = NOTHING if not layout.persons and not requirement.models else EVERYTHING
+    if what and requirement.survives_growth:
+        what = VALUES
+    sensitive = (
+        microdata.sensitive_of[layout.units] if requirement.models else np.zeros((len(layout.units), 0), np.int64)
+    )
     wanted = requirement.distinct_wanted(sensitive.shape[1])
     value_start, overall = value_tables(microdata)
     models, trees = model_tables(requirement, microdata)
-    sensitive = np.ascontiguousarray(sensitive)
-    return requirement.k, what, person, sensitive, value_start, overall, models, trees, wanted, lasts
-
-
-def _with_scratch(common: tuple[Any, ...], persons: int) -> tuple[Any, ...]:
-    """Add the scratch space of one thread."""
-    k, what, person, sensitive, value_start, overall, models, trees, wanted, lasts = common
-    stamp, histogram, tally = (
-        np.zeros(persons + 1, np.int64),
-        np.zeros_like(overall),
-        np.zeros(len(wanted) + 1, np.int64),
-    )
     return (
-        k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, lasts
+        requirement.k, what, layout.person, np.ascontiguousarray(sensitive), value_start, overall, models, trees,
+        wanted, requirement.survives_growth, layout.persons,
+    )  # fmt: skip
+
+
+def _with_scratch(asked: tuple[Any, ...], units: slice) -> tuple[Any, ...]:
+    """What is asked of some of the units, with scratch space of its own."""
+    k, what, person, sensitive, value_start, overall, models, trees, wanted, lasts, persons = asked
+    stamp, histogram = np.zeros(persons + 1, np.int64), np.zeros_like(overall)
+    tally = np.zeros(len(wanted) + 1, np.int64)
+    mine = person[units] if persons else person
+    return (
+        k, what, mine, stamp, sensitive[units], value_start, overall, models, trees, wanted, histogram, tally, lasts
     )  # fmt: skip

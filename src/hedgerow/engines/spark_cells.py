@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, Improved, MergeSmall
+from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, Improved, MergeSmall, Runs
 from hedgerow.clustering.threads import IntArray, Progress
 from hedgerow.engines.spark import own_words
 from hedgerow.microdata import Microdata
@@ -107,7 +107,7 @@ def _by_cells(clustering: Clustering) -> bool:
         return _by_cells(clustering.clustering)
     if isinstance(clustering, MergeSmall):
         return clustering.overlap
-    return isinstance(clustering, ConstrainedKMember | DiverseClustering)
+    return isinstance(clustering, ConstrainedKMember | DiverseClustering | Runs)
 
 
 def _alone(clustering: Clustering) -> Clustering:

@@ -6,8 +6,8 @@ the place of a third unit, that comes back instead (a *cycle*). A unit leaves wi
 holds.
 
 Least and second least lower ends, and greatest and second greatest upper ends, make "the group without this unit"
-cheap. See ``regrouping.py`` for the arrays; ``seconds`` are the second least lower and second greatest upper ends by
-group.
+cheap: ``seconds`` are the second least lower and second greatest upper ends by group. See ``regrouping.py`` for the
+other arrays.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from hedgerow.kernels.bare import bare, bare_demands
+from hedgerow.kernels.demands import LASTS, NOTHING, holds
 from hedgerow.kernels.neighbours import price
-from hedgerow.kernels.regrouping import BREATH, LOSS, NOTHING, holds
 from hedgerow.kernels.search_index import FAR, TABLE
 
 NO_STEP, MOVE, SWAP, PATH, CYCLE = range(5)
@@ -26,10 +27,45 @@ LOOKED_AT = 24  # members of a group that may give way; of larger groups, so man
 NO_LOWER = np.uint32((1 << 32) - 1)
 
 
+def new_desk(q, room, capacity):
+    """Scratch space, which the caller must keep: the seconds, a mark by group, and a list of units."""
+    seconds = np.zeros((capacity, q), np.uint32), np.zeros((capacity, q), np.uint32)
+    return *seconds, np.full(capacity, -1, np.int64), np.empty(room + 1, np.int32)
+
+
+@nb.njit(nogil=True, cache=True)
+def exchange_in_cells(cells, records, groups, prices, asked, desk, passes, stop):
+    """Exchange records between the groups of every cell, so many times at most; see :func:`new_desk`."""
+    cell_start, group_start, first_unit = bare(cells[0]), bare(cells[1]), bare(cells[2])
+    a, b, c, d, e, _ = records
+    records = (bare(a), bare(b), bare(c), bare(d), bare(e))
+    a, b, c, d, e, f = groups
+    groups = (bare(a), bare(b), bare(c), bare(d), bare(e), bare(f))
+    a, b, c, d = prices
+    prices = (bare(a), bare(b), bare(c), bare(d))
+    asked = bare_demands(asked)
+    least2, most2, mark, listed = desk
+    seconds = (bare(least2), bare(most2))
+    for cell in range(cell_start.size - 1):
+        first, last = first_unit[cell_start[cell]], first_unit[cell_start[cell + 1]]
+        if last - first < 2 * asked[0]:
+            continue
+        for number in range(group_start[cell], group_start[cell + 1]):
+            if 0 < groups[2][number] <= groups[1].shape[1]:
+                _enclose(records, groups, seconds, prices, number)
+        stamp = np.int64(0)
+        for _ in range(passes):
+            gained, stamp = _exchange(
+                first, last, first_unit, records, groups, asked, prices, seconds, bare(mark), stamp, bare(listed), stop
+            )  # fmt: skip
+            if gained == 0 or stop[0] != 0:
+                break
+
+
 @nb.njit(nogil=True)
-def enclose(cell, groups, seconds, prices, c):
+def _enclose(records, groups, seconds, prices, c):
     """Work out a group's box, the second ends, and its cost from its members."""
-    lower, upper, profile = cell[0], cell[1], cell[2]
+    lower, upper, profile = records[0], records[1], records[2]
     member, size, cost, box_lower, box_upper = groups[1], groups[2], groups[3], groups[4], groups[5]
     total = np.int64(0)
     for j in range(lower.shape[1]):
@@ -52,9 +88,9 @@ def enclose(cell, groups, seconds, prices, c):
 
 
 @nb.njit(nogil=True)
-def _with(c, v, cell, groups, prices):
+def _with(c, v, records, groups, prices):
     """Cost of a group with one more profile."""
-    lower, upper, least, most, kind, costs = cell[0], cell[1], groups[4], groups[5], prices[0], prices[3]
+    lower, upper, least, most, kind, costs = records[0], records[1], groups[4], groups[5], prices[0], prices[3]
     total = np.int64(0)
     for j in range(lower.shape[1]):
         a, b = min(least[c, j], lower[v, j]), max(most[c, j], upper[v, j])
@@ -94,7 +130,7 @@ def _may(groups, asked, listed, c, out, into):
 @nb.njit(nogil=True)
 def _grows(groups, asked, listed, c, into):
     """Tell whether a group holds with one more unit."""
-    return asked[12] or _may(groups, asked, listed, c, -1, into)
+    return asked[LASTS] or _may(groups, asked, listed, c, -1, into)
 
 
 @nb.njit(nogil=True, inline="always")
@@ -133,22 +169,20 @@ def _put(groups, r, c):
 
 
 @nb.njit(nogil=True)
-def exchange(cell, groups, asked, prices, seconds, stop):
-    """Go over all units once and take the steps that lower the loss; returns by how much."""
+def _exchange(first, last, first_unit, records, groups, asked, prices, seconds, mark, stamp, listed, stop):
+    """Go over the units of a cell once and take the steps that lower the loss; returns by how much, and the stamp."""
     kind, costs = prices[0], prices[3]
-    lower, upper, profile, first_unit, near, _ = cell
-    place, member, size, cost, least, most, _, totals = groups
+    lower, upper, profile, near, _ = records
+    place, member, size, cost, least, most = groups
     least2, most2 = seconds
     plain = asked[1] == NOTHING
-    n, room, k = place.size, member.shape[1], asked[0]
+    room, k = member.shape[1], asked[0]
     first_groups, second_groups = np.empty(FIRST_GROUPS + 1, np.int64), np.empty(SECOND_GROUPS + 1, np.int64)
     good_group, good_unit = np.empty(GOOD_PLACES, np.int64), np.empty(GOOD_PLACES, np.int64)
     good_rise = np.empty(GOOD_PLACES, np.int64)
-    mark, stamp = np.full(size.size, np.int64(-1)), np.int64(0)
-    listed = np.empty(room + 1, np.int32)
     gained = np.int64(0)
-    for r in range(n):
-        if r % BREATH == 0 and stop[0] != 0:
+    for r in range(first, last):
+        if stop[0] != 0:
             break
         own = np.int64(place[r])
         if own < 0 or size[own] > room or cost[own] == 0 or size[own] < 2:
@@ -171,7 +205,7 @@ def exchange(cell, groups, asked, prices, seconds, stop):
             c = first_groups[i]
             many = np.int64(size[c])
             if may_leave:
-                change = (many + 1) * _with(c, v, cell, groups, prices) - many * cost[c] - leaving
+                change = (many + 1) * _with(c, v, records, groups, prices) - many * cost[c] - leaving
                 if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, r)):
                     best, step, group1 = change, MOVE, c
             ceiling = gain if good < GOOD_PLACES else min(gain, good_rise[good - 1])
@@ -216,7 +250,9 @@ def exchange(cell, groups, asked, prices, seconds, stop):
                 c = second_groups[i]
                 many = np.int64(size[c])
                 if may_leave:
-                    change = (many + 1) * _with(c, profile[z], cell, groups, prices) - many * cost[c] - leaving + rise
+                    change = (
+                        (many + 1) * _with(c, profile[z], records, groups, prices) - many * cost[c] - leaving + rise
+                    )
                     if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, z)):
                         best, step, group1, unit1, group2 = change, PATH, good_group[h], z, c
                 limit = cost[c] + (gain - rise + best) // many + 1
@@ -252,8 +288,7 @@ def exchange(cell, groups, asked, prices, seconds, stop):
             _put(groups, unit1, own)
         elif step != MOVE:
             _put(groups, unit1, group2)
-            enclose(cell, groups, seconds, prices, group2)
-        enclose(cell, groups, seconds, prices, own)
-        enclose(cell, groups, seconds, prices, group1)
-    totals[LOSS] -= gained
-    return gained
+            _enclose(records, groups, seconds, prices, group2)
+        _enclose(records, groups, seconds, prices, own)
+        _enclose(records, groups, seconds, prices, group1)
+    return gained, stamp

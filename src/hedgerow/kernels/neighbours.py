@@ -19,25 +19,10 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from hedgerow.kernels.bare import bare
 from hedgerow.kernels.search_index import FAR, FREE, TABLE
 
-
-@nb.njit(nogil=True)
-def encode(codes, prices):
-    """Lower and upper ends of all codes, as above."""
-    kind, offset, width, costs = prices
-    n, q = codes.shape
-    lower, upper = np.empty((n, q), np.uint32), np.empty((n, q), np.uint32)
-    for r in range(n):
-        for j in range(q):
-            v = np.int64(codes[r, j])
-            if kind[j] == TABLE:
-                lower[r, j], upper[r, j] = offset[j] + v * width[j], v
-            elif kind[j] == FREE:
-                lower[r, j], upper[r, j] = costs[offset[j] + v], costs[offset[j] + width[j] + v]
-            else:
-                lower[r, j], upper[r, j] = v, v
-    return lower, upper
+NOWHERE = (1 << 31) - 1
 
 
 @nb.njit(nogil=True)
@@ -51,10 +36,6 @@ def dearest_step(lo, hi, row, width, costs):
         reach *= 2
         row += width
     return np.int64(max(costs[row + lo], costs[row + hi - reach]))
-
-
-# Numba counts references to arrays whenever a function is handed one, even an inlined one, and that takes longer than
-# looking a price up. So loops that matter look tables up themselves, and call ``price`` for the other kinds only.
 
 
 @nb.njit(nogil=True)
@@ -76,8 +57,10 @@ def prefix_tree(lower, upper):
     level_start = np.zeros(q + 1, np.int64)
     for r in range(n):
         if r > 0:
-            while lower[r, depth[r]] == lower[r - 1, depth[r]] and upper[r, depth[r]] == upper[r - 1, depth[r]]:
-                depth[r] += 1
+            j = 0
+            while j < q - 1 and lower[r, j] == lower[r - 1, j] and upper[r, j] == upper[r - 1, j]:
+                j += 1
+            depth[r] = j  # the last at most: different codes may be encoded alike, but each profile has its leaf
         for j in range(depth[r], q):
             level_start[j + 1] += 1
     for j in range(q):
@@ -122,43 +105,60 @@ def _insert(y, distance, found, far, who):
     return found
 
 
-@nb.njit(nogil=True)
-def nearest(lower, upper, counts, prices, k, many, window, patience):
-    """Find, for every profile, the nearest others, and the least a record of it costs in any group of k.
+@nb.njit(nogil=True, cache=True)
+def nearest_in_cells(lower, upper, counts, cell_start, prices, k, window, patience, near, distance, least, stop):
+    """Find, for every profile of every cell, the nearest others of it, and the least a record costs in a group of k.
 
     Parameters
     ----------
     lower, upper
-        Encoded codes of the profiles, sorted.
+        Encoded codes of the profiles, sorted within each cell.
     counts
         Records of every profile.
-    many
-        How many neighbours to find; fewer stand in the result, followed by −1, if there are fewer.
+    cell_start
+        First profile of each cell, and their total.
     window
         How many profiles before and after in the order are looked at first; the neighbours of the profile before are
         looked at too. This gives the first bound.
     patience
         How many nodes of the tree a search looks at before it is content with what it has found.
-
-    Returns
-    -------
     near
-        Neighbours of every profile, nearest first; ties in the order in which they were found.
+        Result: neighbours of every profile, nearest first; ties in the order in which they were found; −1 where there
+        are no more.
+    distance
+        Result: how far each of them is; NOWHERE where there is none.
     least
-        Distance at which k records are within reach: no group of k that holds the profile costs less per record,
-        provided that no search lost its patience.
+        Result: distance at which k records are within reach: no group of k that holds the profile costs less per
+        record, provided that no search lost its patience.
     """
+    kind, offset, width, costs = bare(prices[0]), bare(prices[1]), bare(prices[2]), bare(prices[3])
+    prices = (kind, offset, width, costs)
+    for cell in range(cell_start.size - 1):
+        first, last = cell_start[cell], cell_start[cell + 1]
+        _nearest(
+            bare(lower)[first:last], bare(upper)[first:last], bare(counts)[first:last], prices, k, window, patience,
+            bare(near)[first:last], bare(distance)[first:last], bare(least)[first:last], stop,
+        )  # fmt: skip
+        near[first:last] += np.where(near[first:last] < 0, 0, first).astype(np.int32)
+
+
+@nb.njit(nogil=True)
+def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, least, stop):
+    """Find the nearest others of the profiles of one cell, numbered from 0."""
     kind, _, _, costs = prices
     n, q = lower.shape
     level_start, node_lower, node_upper, child = prefix_tree(lower, upper)
     bottom = level_start[q - 1]
-    near, least = np.full((n, many), np.int32(-1)), np.zeros(n, np.int64)
+    near[:], distance[:], least[:] = -1, NOWHERE, 0
+    many = near.shape[1]
     far, who = np.empty(many, np.int64), np.empty(many, np.int32)
     seen = np.full(n, np.int32(-1))
     begin, end = np.empty(q, np.int64), np.empty(q, np.int64)
     left, right = np.empty(q, np.int64), np.empty(q, np.int64)
     left_cost, right_cost, partial = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.int64)
     for u in range(n):
+        if stop[0] != 0:
+            return
         found, limit = 0, np.int64(FAR)
         seen[u] = u
         first, last = max(0, u - window), min(n, u + window + 1)
@@ -235,8 +235,7 @@ def nearest(lower, upper, counts, prices, k, many, window, patience):
         for j in range(q):
             least[u] += price(j, lower[u, j], upper[u, j], prices)
         for i in range(found):
-            near[u, i] = who[i]
+            near[u, i], distance[u, i] = who[i], far[i]
             if within < k:
                 within += counts[who[i]]
                 least[u] = far[i]
-    return near, least

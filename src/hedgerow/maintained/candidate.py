@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.clustering import find_cells
+from hedgerow.clustering.numbering import recoding_of
 from hedgerow.engines.local import LocalEngine
 from hedgerow.maintained.archive import (
     DELETED,
@@ -29,7 +30,6 @@ from hedgerow.maintained.archive import (
 from hedgerow.maintenance import drift, rows
 from hedgerow.maintenance.audit import Audit, audit
 from hedgerow.maintenance.change import Change
-from hedgerow.maintenance.clusters import recoding_of
 from hedgerow.maintenance.history import build_history
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
 from hedgerow.microdata import Microdata, Table

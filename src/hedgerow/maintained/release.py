@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from hedgerow.clustering.improve import EFFORTS
 from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
@@ -31,7 +33,7 @@ from hedgerow.maintained.next_version import audit_if_small, change_records, exp
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.audit import Audit
 from hedgerow.maintenance.change import Change
-from hedgerow.maintenance.optimize import PASSES, optimize
+from hedgerow.maintenance.optimize import PASSES, limited_in_width, optimize
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.progress import Progress, silent
@@ -162,17 +164,26 @@ class MaintainedRelease:
             return self._archive.row()
         return self._change("update", state, known(state.rows, new), new, {"updated": new.num_rows})
 
-    def optimize(self, passes: int = PASSES) -> VersionRow:
-        """Lower the loss for the same records; 0 passes: by the paper's IL_Optimization alone.
+    def optimize(self, passes: int = PASSES, improve: Literal["off", "quick", "thorough"] | None = None) -> VersionRow:
+        """Lower the loss for the same records; 0 passes and improve off: by the paper's IL_Optimization alone.
 
-        If nothing can be improved, there is no new version.
+        ``improve`` searches further, and regroups most people; None: as the plan's method says. If nothing can be
+        improved, there is no new version.
         """
+        wide = limited_in_width(self.plan)
+        effort = improve or ("off" if wide else self.plan.method.improve)
+        if effort not in ("off", *EFFORTS):
+            raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))
+        if effort != "off" and wide:
+            message = f"Groups of {wide[0]!r} are limited in width; a search cannot regroup those of a release."
+            raise PlanError(Problem("conflict", message, hint="use improve: off"))
         if passes not in range(MOST_PASSES + 1):
             message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
             raise DataError(Problem("usage", message))
 
         def lower(microdata: Microdata, cluster_of: IntArray, used: int, withdrawn: BoolArray) -> Change:
-            return optimize(microdata, self.plan, cluster_of, used, int(passes), self._progress("optimizing"))
+            tell, threads = self._progress("optimizing"), self._threads or os.cpu_count() or 1
+            return optimize(microdata, self.plan, cluster_of, used, int(passes), tell, effort, threads)
 
         return self._regroup("optimize", lower)
 

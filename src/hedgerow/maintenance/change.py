@@ -25,8 +25,9 @@ import numpy.typing as npt
 
 from hedgerow import kernels
 from hedgerow.clustering import Objective, find_cells
+from hedgerow.clustering.numbering import dense
 from hedgerow.clustering.threads import run_in_threads
-from hedgerow.maintenance.clusters import Clusters, dense
+from hedgerow.maintenance.clusters import Clusters
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.plan import Plan

@@ -14,7 +14,6 @@ from hedgerow.clustering.diverse import model_tables, value_tables
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
 
 IntArray = npt.NDArray[np.int64]
 BUCKET = 2  # clusters in a leaf of the tree
@@ -167,26 +166,3 @@ def _asked(microdata: Microdata, requirement: Requirement, keep_limits: bool) ->
         np.concatenate(ends).astype(np.int64),
         np.array(end_start, np.int64),
     )
-
-
-def dense(cluster_of: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers that occur, ascending, and the position of every unit's among them; −1 stays."""
-    occurs = np.zeros(int(cluster_of.max(initial=-1)) + 2, bool)
-    occurs[cluster_of] = True
-    occurs[-1] = False  # where −1 points
-    numbers, rank = np.flatnonzero(occurs), np.cumsum(occurs) - 1
-    return numbers, np.where(cluster_of < 0, -1, rank[cluster_of])
-
-
-def recoding_of(microdata: Microdata, cluster_of: IntArray) -> Recoding:
-    """Publish clusters, numbered in the order of their numbers, as the lowest common ancestors of their records."""
-    inside = np.flatnonzero(cluster_of >= 0)
-    numbers, group_of = dense(cluster_of)
-    order = inside[np.argsort(group_of[inside], kind="stable")]
-    starts = np.searchsorted(group_of[order], np.arange(len(numbers)))
-    codes = microdata.profiles[microdata.profile_of_unit[order]].astype(np.int64)
-    to_plan_order = np.argsort(microdata.index_order)
-    shape = (0, len(microdata.columns))
-    lo = np.minimum.reduceat(codes, starts)[:, to_plan_order] if len(numbers) else np.zeros(shape, np.int64)
-    hi = np.maximum.reduceat(codes, starts)[:, to_plan_order] if len(numbers) else np.zeros(shape, np.int64)
-    return Recoding.of_boxes(microdata, group_of, lo, hi)

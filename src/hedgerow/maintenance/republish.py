@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.clustering.numbering import dense
 from hedgerow.maintenance.change import Change, coarsen, form
-from hedgerow.maintenance.clusters import dense
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
