@@ -19,8 +19,8 @@ from benchmarks import adult
 from benchmarks.page import table
 from benchmarks.results import Report, Section
 from hedgerow.clustering import KMember
-from hedgerow.maintenance.change import maintain
 from hedgerow.clustering.numbering import recoding_of
+from hedgerow.maintenance.change import maintain
 from hedgerow.maintenance.optimize import optimize
 from hedgerow.measures import total_loss
 from hedgerow.microdata import encode_table, read_table
@@ -62,8 +62,8 @@ def run(report: Report) -> None:
     """Measure, on the paper's sizes and on a million."""
     for verb, k, share in product(("insert", "delete"), KS, FEW_SHARES):
         if share == FEW_SHARES[0]:
-            _compare(verb, k, share)  # the first of each k warms up
-        line = _compare(verb, k, share)
+            compare(verb, k, share)  # the first of each k warms up
+        line = compare(verb, k, share)
         name = f"{line.verb} {line.share:.1%}, k = {line.k}"
         report.time(name, line.incremental * 1e3, "ms")
         report.time(f"{name}: afresh", line.static * 1e3, "ms")
@@ -93,7 +93,7 @@ def _million(report: Report) -> None:
         report.loss(f"a million, k = {k}: loss of the insert, over that afresh", float(ratio))
 
 
-def _compare(verb: str, k: int, share: float) -> Line:
+def compare(verb: str, k: int, share: float) -> Line:
     """Make a release of 10,000 records incrementally and afresh; an insert ends, a delete starts, with more of them."""
     asked = plan(k)
     table = adult.records()

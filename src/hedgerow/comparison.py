@@ -20,6 +20,8 @@ from hedgerow.recoding import Recoding
 
 METHODS: dict[str, dict[str, Any]] = {
     "cluster": {"name": "cluster"},
+    "quick": {"name": "cluster", "improve": "quick"},
+    "thorough": {"name": "cluster", "improve": "thorough"},
     "partition": {"name": "partition"},
     "lattice": {"name": "lattice"},
     "exact": {"name": "lattice", "objective": "research-value", "search": "exact"},
@@ -34,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "euclidean": {"name": "euclidean"},
 }
 """Methods by the names that a comparison knows them by; ``plan`` is the plan's own."""
-USUAL = ("cluster", "exact", "utility", "bottom-up", "euclidean")
+USUAL = ("cluster", "quick", "exact", "utility", "bottom-up", "euclidean")
 PURE = 0.95
 MEASURES = ("research_value", "mean_group_value", "ntil", "ncp", "granularity", "discernibility")
 

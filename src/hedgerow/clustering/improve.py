@@ -40,7 +40,8 @@ class Effort:
     Attributes
     ----------
     tries
-        Pools that are regrouped for every k records.
+        Pools that are regrouped for every k records; half as many again where more than k is asked, because fewer of
+        them can be.
     neighbours
         Profiles near a record whose groups it may join.
     patience
@@ -59,7 +60,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(tries=12, neighbours=20, patience=600, heat=300, passes=1),
+    "quick": Effort(tries=12, neighbours=24, patience=400, heat=400, passes=0),
     "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2),
 }
 
@@ -202,9 +203,10 @@ def _search(
     room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
     groups = part.groups(place, costs, room)
     mine = _with_scratch(asked, part.units)
-    desk = regrouping.new_desk(q, room, k, capacity)
+    desk, tries = regrouping.new_desk(q, room, k, capacity), effort.tries
+    tries += 0 if asked[1] == NOTHING else tries // 2
     regrouping.regroup_cells(
-        cells, records, groups, costs.prices, mine, desk, effort.tries, effort.heat, part.seeds(seed), done, stop
+        cells, records, groups, costs.prices, mine, desk, tries, effort.heat, part.seeds(seed), done, stop
     )
     if effort.passes:
         desk = exchanges.new_desk(q, room, capacity)

@@ -18,6 +18,8 @@ from hedgerow.studio.sessions import Session
 PATH = "/run"
 ABOUT = {
     "cluster": "Groups similar people within the limits; usually loses least",
+    "quick": "Groups people who are alike, then searches for groups that lose less",
+    "thorough": "The same, ten times as long",
     "partition": "Cuts the table in halves; very fast, usually loses more",
     "lattice": "One level for each column, the best of all",
     "exact": "One level for each column, of most research value",
