@@ -506,6 +506,7 @@ WRONG: dict[str, tuple[tuple[str, ...], dict[str, str], int, str]] = {
     "keys in a folder": (("delete", "--keys-from", "."), {}, 2, "no-file"),
     "fewer than no passes": (("optimize", "--passes", "-1"), {}, 2, "--passes"),
     "passes in words": (("optimize", "--passes", "many"), {}, 2, "--passes"),
+    "an effort nobody knows": (("optimize", "--improve", "hard"), {}, 2, "--improve"),
     "passes without end": (("optimize", "--passes", "1000000000"), {}, 2, "--passes"),
     "no thread": (("insert", "late.csv", "--threads", "0"), {}, 2, "--threads"),
 }  # fmt: skip

@@ -615,6 +615,44 @@ def test_optimizing_never_loses_more(release: MaintainedRelease) -> None:
     assert beyond <= by_paper <= before
 
 
+def test_a_search_lowers_the_loss_further_and_keeps_the_numbers_of_groups_that_stay(tmp_path: Path) -> None:
+    with create_release(clinic(400), plan_of(), tmp_path / "store.db") as release:
+        by_steps = release.optimize()
+        searched = release.optimize(improve="quick")
+        assert searched.scores["loss"] < by_steps.scores["loss"]
+        told = release.diff(by_steps.number, searched.number)["groups"]
+        assert searched.counts["steps"]["regrouped"] >= told["came"] > 0
+        used = searched.counts["cluster_numbers"] - by_steps.counts["cluster_numbers"]
+        assert used == searched.counts["steps"]["regrouped"] < searched.counts["groups"]
+        exported(release, None, tmp_path)  # verified on the way
+
+
+def test_the_search_is_the_plans_unless_one_is_named(tmp_path: Path) -> None:
+    asked = plan_of(method={"name": "cluster", "improve": "thorough"})
+    with create_release(clinic(200), plan_of(), tmp_path / "off.db") as release:
+        assert "regrouped" not in release.optimize().counts["steps"]
+    with create_release(clinic(200), asked, tmp_path / "on.db") as release:
+        release.insert(clinic(60, start=200))
+        assert release.optimize().counts["steps"]["regrouped"] > 0
+        with pytest.raises(DataError, match="'improve' parameter"):
+            release.optimize(improve="hard")  # type: ignore[arg-type]
+
+
+def test_a_search_does_not_go_with_widths(tmp_path: Path) -> None:
+    wide = plan_of(
+        attributes={
+            "age": {"role": "quasi-identifier", "intervals": "free", "limit": {"width": 30}},
+            "ill": "sensitive",
+        },
+        method={"name": "cluster", "improve": "quick"},
+    )
+    table = clinic(200).select(["id", "age", "ill"])
+    with create_release(table, wide, tmp_path / "store.db") as release:
+        release.optimize()  # by exact steps
+        with pytest.raises(PlanError, match="limited in width"):
+            release.optimize(improve="quick")
+
+
 def test_differences_add_up(release: MaintainedRelease) -> None:
     release.insert(clinic(10, 60))
     release.delete(keys=["p0001", "p0002", "p0003"])
