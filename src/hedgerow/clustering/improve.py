@@ -60,7 +60,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(tries=12, neighbours=24, patience=400, heat=400, passes=0),
+    "quick": Effort(tries=12, neighbours=24, patience=400, heat=300, passes=0),
     "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2),
 }
 

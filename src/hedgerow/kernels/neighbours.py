@@ -23,6 +23,7 @@ from hedgerow.kernels.bare import bare
 from hedgerow.kernels.search_index import FAR, FREE, TABLE
 
 NOWHERE = (1 << 31) - 1
+ROUNDS, LOOKED_AT = 2, 10  # how often neighbours of neighbours are looked at, and how many of how many
 
 
 @nb.njit(nogil=True)
@@ -121,7 +122,8 @@ def nearest_in_cells(lower, upper, counts, cell_start, prices, k, window, patien
         How many profiles before and after in the order are looked at first; the neighbours of the profile before are
         looked at too. This gives the first bound.
     patience
-        How many nodes of the tree a search looks at before it is content with what it has found.
+        How many nodes of the tree a search looks at before it is content with what it has found. Then the neighbours of
+        what it has found are looked at as well.
     near
         Result: neighbours of every profile, nearest first; ties in the order in which they were found; −1 where there
         are no more.
@@ -152,7 +154,7 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
     near[:], distance[:], least[:] = -1, NOWHERE, 0
     many = near.shape[1]
     far, who = np.empty(many, np.int64), np.empty(many, np.int32)
-    seen = np.full(n, np.int32(-1))
+    seen, unsure = np.full(n, np.int64(-1)), np.zeros(n, np.bool_)
     begin, end = np.empty(q, np.int64), np.empty(q, np.int64)
     left, right = np.empty(q, np.int64), np.empty(q, np.int64)
     left_cost, right_cost, partial = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.int64)
@@ -183,7 +185,7 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
                 found = _insert(y, total, found, far, who)
                 if found == many:
                     limit = far[many - 1]
-        j, looked = 0, 0
+        j, looked = np.int64(0), 0
         begin[0], end[0], partial[0] = 0, level_start[1], 0
         opened = True
         while j >= 0 and looked < patience:
@@ -231,11 +233,50 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
                 found = _insert(y, reached, found, far, who)
                 if found == many:
                     limit = far[many - 1]
+        unsure[u] = j >= 0
+        for i in range(found):
+            near[u, i], distance[u, i] = who[i], far[i]
+    for _ in range(ROUNDS):
+        for u in range(n):
+            if unsure[u] and stop[0] == 0:
+                _look_around(u, n, lower, upper, kind, costs, prices, near, distance, far, who, seen)
+    for u in range(n):
         within = counts[u]
         for j in range(q):
             least[u] += price(j, lower[u, j], upper[u, j], prices)
-        for i in range(found):
-            near[u, i], distance[u, i] = who[i], far[i]
-            if within < k:
-                within += counts[who[i]]
-                least[u] = far[i]
+        for i in range(many):
+            if within < k and near[u, i] >= 0:
+                within += counts[near[u, i]]
+                least[u] = distance[u, i]
+
+
+@nb.njit(nogil=True)
+def _look_around(u, n, lower, upper, kind, costs, prices, near, distance, far, who, seen):
+    """Look for nearer profiles among the neighbours of the nearest ones: those near a profile are near each other."""
+    q, many = lower.shape[1], near.shape[1]
+    found = 0
+    mark = n + u  # as seen by this search
+    seen[u] = mark
+    while found < many and near[u, found] >= 0:
+        far[found], who[found] = distance[u, found], near[u, found]
+        seen[who[found]] = mark
+        found += 1
+    limit = far[many - 1] if found == many else np.int64(NOWHERE)
+    for i in range(min(found, LOOKED_AT)):
+        for x in range(min(many, LOOKED_AT)):
+            y = near[near[u, i], x]
+            if y < 0 or seen[y] == mark:
+                continue
+            seen[y] = mark
+            total = np.int64(0)
+            for j in range(q):
+                a, b = min(lower[u, j], lower[y, j]), max(upper[u, j], upper[y, j])
+                total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+                if total >= limit:
+                    break
+            if total < limit:
+                found = _insert(y, total, found, far, who)
+                if found == many:
+                    limit = far[many - 1]
+    for i in range(found):
+        near[u, i], distance[u, i] = who[i], far[i]
