@@ -27,4 +27,4 @@ import numba as nb
 
 kernel = nb.njit(nogil=True, cache=True, no_cfunc_wrapper=True)
 inner = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-part = nb.njit(nogil=True, inline="always")
+part = nb.njit(nogil=True, inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True)
