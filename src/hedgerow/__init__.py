@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from hedgerow.explanation import Explanation
     from hedgerow.exploration import LatticeView
     from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
-    from hedgerow.kernels.preparing import Prepared, prepare
     from hedgerow.lattice import Patience
     from hedgerow.maintained import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
+    from hedgerow.preparing import Prepared, prepare
     from hedgerow.reach import simulate
     from hedgerow.release import Release
     from hedgerow.reporting import Report, report
@@ -45,7 +45,7 @@ _HOME = {
     "NoSolution": "errors",
     "Plan": "plan",
     "PlanError": "errors",
-    "Prepared": "kernels.preparing",
+    "Prepared": "preparing",
     "Problem": "errors",
     "Release": "release",
     "Report": "reporting",
@@ -55,7 +55,7 @@ _HOME = {
     "MaintainedRelease": "maintained",
     "create_release": "maintained",
     "open_release": "maintained",
-    "prepare": "kernels.preparing",
+    "prepare": "preparing",
     "Association": "measures.association",
     "Comparison": "comparison",
     "anonymize": "workflow",

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.kernels import keeping, load, preparing
+from hedgerow import preparing
+from hedgerow.kernels import keeping, load
 from hedgerow.kernels.keeping import DAY, SOURCES
 from tests.conftest import kernels_of
 

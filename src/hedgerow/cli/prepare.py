@@ -22,7 +22,7 @@ def prepare(
 
     Worth it when an image of a container is built. What is compiled already is left alone.
     """
-    from hedgerow.kernels.preparing import COMPILING, prepare
+    from hedgerow.preparing import COMPILING, prepare
 
     console = Console(stderr=True)
     with ProgressBar() as bar:

@@ -2,8 +2,8 @@
 
 Import a kernel through :func:`load`, never at module level: importing numba takes longer than most commands, and its
 cache must be set up first (``keeping.py``). Numba compiles a kernel when it is first called: ``compiling.py`` says what
-keeps that short, ``signatures.py`` for which types, ``telling.py`` tells whoever waits, and ``preparing.py`` compiles
-all kernels ahead.
+keeps that short, ``signatures.py`` for which types, ``telling.py`` tells whoever waits, and :mod:`hedgerow.preparing`
+compiles all kernels ahead.
 """
 
 from __future__ import annotations

@@ -23,8 +23,13 @@ what costs                                                 instead
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba as nb
 
-kernel = nb.njit(nogil=True, cache=True, no_cfunc_wrapper=True)
-inner = nb.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-part = nb.njit(nogil=True, inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # nobody calls them from C
+_INNER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True}
+
+kernel = nb.njit(cache=True, **_KERNEL)
+inner = nb.njit(**_INNER)
+part = nb.njit(inline="always", **_INNER)

@@ -54,7 +54,7 @@ def listen() -> None:
 
     log = logging.getLogger(__name__)
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    class Compiling(event.Listener):
         def on_start(self, happening: Any) -> None:
             function = happening.data["dispatcher"]
             if not _is_kernel(function):

@@ -134,7 +134,7 @@ def _compile_in_processes(names: Sequence[str], processes: int, tell: Progress) 
     def work() -> None:
         with suppress(IndexError):  # nothing is waiting any more
             while True:
-                command = [sys.executable, "-m", "hedgerow.kernels.preparing", *waiting.popleft()]
+                command = [sys.executable, "-m", "hedgerow.preparing", *waiting.popleft()]
                 with subprocess.Popen(
                     command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
                 ) as child:
