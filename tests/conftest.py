@@ -39,11 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def kernels_of(module: ModuleType) -> dict[str, Any]:
-    """Kernels that a module defines, by ``module.function``: not what only kernels call."""
+    """Kernels that a module defines, by ``module.function``: what is kept on disk, not what only kernels call."""
+    from numba.core.dispatcher import Dispatcher
+
     found = {}
     for function in vars(module).values():
-        options = getattr(function, "targetoptions", {"no_cpython_wrapper": True})
-        if not options.get("no_cpython_wrapper") and function.py_func.__module__ == module.__name__:
+        kept = isinstance(function, Dispatcher) and function.stats.cache_path is not None
+        if kept and function.py_func.__module__ == module.__name__:
             found[f"{module.__name__.rpartition('.')[2]}.{function.__name__}"] = function
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from hedgerow.kernels import keeping, load
 from hedgerow.kernels.keeping import DAY, SOURCES
 from tests.conftest import kernels_of
 
-MODULES = sorted(file.stem for file in SOURCES.glob("*.py") if "@kernel" in file.read_text("utf-8"))
+KERNEL = re.compile(r"^@kernel$|^@nb.njit\(.*cache=True", re.MULTILINE)
+MODULES = sorted(file.stem for file in SOURCES.glob("*.py") if KERNEL.search(file.read_text("utf-8")))
 NEEDED = "width_runs.cut_cells"
 
 

@@ -14,11 +14,14 @@ from typing import Any
 SECONDS = {
     "boxes.advance": 2,
     "diverse.cluster_cells": 9,
+    "exchanges.exchange_in_cells": 7,
     "k_member.cluster_cells": 4,
     "lowering.improve": 15,
     "maintenance.repair": 6,
     "maintenance.settle_all": 10,
     "merging.merge_cells": 5,
+    "neighbours.nearest_in_cells": 5,
+    "regrouping.regroup_cells": 13,
 }
 """Roughly how long kernels take to compile, by ``module.function``; others about one second."""
 
@@ -79,6 +82,6 @@ def name_of(function: Any) -> str:
 
 
 def _is_kernel(function: Any) -> bool:
-    """Tell whether a function is one of those that Python calls, rather than one that only kernels call."""
+    """Tell whether a function is one of those that are kept on disk, rather than one that only kernels call."""
     ours = function.py_func.__module__.startswith("hedgerow.kernels.")
-    return ours and not function.targetoptions.get("no_cpython_wrapper")
+    return ours and function.stats.cache_path is not None
