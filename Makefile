@@ -44,6 +44,8 @@ demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where
 
 .PHONY: test
 test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests
+	$(call step,Kernels: compile what is not compiled yet)
+	@$(BIN)/hedgerow prepare
 	$(call step,Tests and doctests: pytest on two processes)
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup --doctest-modules src/hedgerow tests
 
@@ -75,6 +77,10 @@ types: $(DEV) ## Check the types, strictly
 contracts: $(DEV) ## Check which layer may import which
 	$(call step,Import contracts: lint-imports)
 	@$(BIN)/lint-imports
+
+.PHONY: prepare
+prepare: $(CORE) ## Compile all kernels now, so that no command waits for it later
+	@$(BIN)/hedgerow prepare
 
 .PHONY: bench
 bench: $(DEV) $(PEERS) ## Measure time, memory and loss beside other tools, say what changed, and write the page

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -35,6 +36,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
         elif "studio" in fixtures or "chromium" in fixtures:
             item.add_marker(pytest.mark.xdist_group("studio"))
+
+
+def kernels_of(module: ModuleType) -> dict[str, Any]:
+    """Kernels that a module defines, by ``module.function``: what is kept on disk, not what only kernels call."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = {}
+    for function in vars(module).values():
+        kept = isinstance(function, Dispatcher) and function.stats.cache_path is not None
+        if kept and function.py_func.__module__ == module.__name__:
+            found[f"{module.__name__.rpartition('.')[2]}.{function.__name__}"] = function
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_have_the_types_they_are_prepared_for() -> Iterator[None]:
+    """After all tests: no kernel was called with other types than those for which it is compiled ahead."""
+    yield
+    loaded = [name for name in sys.modules if name.startswith("hedgerow.kernels.")]
+    if "numba" not in sys.modules or not loaded:
+        return
+    from hedgerow.kernels.signatures import KERNELS
+
+    for name, kernel in [pair for module in loaded for pair in kernels_of(sys.modules[module]).items()]:
+        assert set(kernel.signatures) <= {KERNELS[name]}, f"{name} was called with types that signatures.py lacks"
 
 
 @pytest.fixture(scope="session")

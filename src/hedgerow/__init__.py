@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hedgerow.maintained import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
+    from hedgerow.preparing import Prepared, prepare
     from hedgerow.reach import simulate
     from hedgerow.release import Release
     from hedgerow.reporting import Report, report
@@ -44,6 +45,7 @@ _HOME = {
     "NoSolution": "errors",
     "Plan": "plan",
     "PlanError": "errors",
+    "Prepared": "preparing",
     "Problem": "errors",
     "Release": "release",
     "Report": "reporting",
@@ -53,6 +55,7 @@ _HOME = {
     "MaintainedRelease": "maintained",
     "create_release": "maintained",
     "open_release": "maintained",
+    "prepare": "preparing",
     "Association": "measures.association",
     "Comparison": "comparison",
     "anonymize": "workflow",
@@ -83,6 +86,7 @@ __all__ = [
     "Patience",
     "Plan",
     "PlanError",
+    "Prepared",
     "Problem",
     "Release",
     "Report",
@@ -96,6 +100,7 @@ __all__ = [
     "explain",
     "explore_lattice",
     "open_release",
+    "prepare",
     "privacy",
     "read_hierarchy",
     "report",

@@ -221,7 +221,7 @@ import sys, time
 from tests.spark import start_spark
 quick = {"spark_speculation_interval": "100ms", "spark_speculation_quantile": "0.3"}
 spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation="true", **quick)
-from hedgerow import kernels
+from hedgerow.kernels.keeping import home
 from hedgerow.clustering import DiverseClustering
 from hedgerow.engines import spark_cells
 from hedgerow.errors import DataError
@@ -246,11 +246,11 @@ asked = plan({"k": 4, "p": 3}, person=True)
 microdata, cells = prepared(asked)
 clustering = DiverseClustering(Requirement.of_plan(asked, microdata))
 wanted = clustering(microdata, cells=cells)
-compiled = set(kernels._cache_folder().rglob("*.nbc"))
+compiled = set(home().rglob("*.nbc"))
 began = time.monotonic()
 assert_same(spark_cells.cluster_in_tasks(spark, clustering, microdata, cells), wanted)
 assert time.monotonic() - began < 300
-assert set(kernels._cache_folder().rglob("*.nbc")) == compiled  # no task compiled anew
+assert set(home().rglob("*.nbc")) == compiled  # no task compiled anew
 tracker = spark.sparkContext.statusTracker()
 assert sum(stage.numFailedTasks for stage in map(tracker.getStageInfo, range(9)) if stage is not None) >= 2
 print("same")

@@ -20,6 +20,7 @@ from hedgerow.cli.options import (
     print_json,
 )
 from hedgerow.cli.plan import plan_app
+from hedgerow.cli.prepare import prepare
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.release import release_app
 from hedgerow.cli.report import report
@@ -179,6 +180,7 @@ app.command()(compare)
 app.command()(simulate)
 app.command()(report)
 app.command()(studio)
+app.command()(prepare)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import NoReturn
 
 from hedgerow.errors import HedgerowError, kind_and_place
+from hedgerow.version import __version__
 
 INTERRUPTED = 130
 
@@ -31,12 +32,19 @@ class Interrupted(BaseException):
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:  # so short an answer should not wait for all that makes commands
+        print(f"hedgerow {__version__}")
+        sys.exit()
     from hedgerow.cli.app import app
+    from hedgerow.cli.waiting import spare_pandas, tell_of_compiling
 
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, _interrupt)
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "--json" not in words:
+        tell_of_compiling()
     try:
+        spare_pandas(words)
         app(words, standalone_mode=True)
     except HedgerowError as error:
         if Interrupted.wanted:

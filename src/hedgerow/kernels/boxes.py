@@ -14,8 +14,9 @@ Costs are whole numbers by attribute and level, not falling with the level. Arra
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from hedgerow.kernels.compiling import inner, kernel
 
 FAR = 1 << 62
 ASK, DONE, BREATH, FULL = 0, 1, 2, 3
@@ -23,7 +24,7 @@ HIGH_BITS = np.uint64(0x8000800080008000)
 LOOKED_AT = 200  # conflicts among which the one to branch on is chosen
 
 
-@nb.njit(nogil=True)
+@inner
 def _at_or_above(lo, packed, total, found):
     """Numbers of the conflicts at or above a node: those it violates."""
     words = packed.shape[1]
@@ -43,7 +44,7 @@ def _at_or_above(lo, packed, total, found):
     return hits
 
 
-@nb.njit(nogil=True)
+@inner
 def _propagate(lo, up, levels, asked, many, kept, ways):
     """Take forced ways out until none is forced. Returns how many conflicts stay open, or −1 if there is no way."""
     m = lo.size
@@ -76,7 +77,7 @@ def _propagate(lo, up, levels, asked, many, kept, ways):
             return still
 
 
-@nb.njit(nogil=True)
+@inner
 def _bound(lo, up, levels, asked, many, costs, best, rest, kept, ways, sorted_, heads):
     """Least cost of a box, FAR if nothing in it can be better than the best; tightens lo and up.
 
@@ -135,7 +136,7 @@ def _bound(lo, up, levels, asked, many, costs, best, rest, kept, ways, sorted_, 
     return bound, still
 
 
-@nb.njit(nogil=True)
+@inner
 def _push(heap, heap_cost, totals, cost, box):
     at = totals[0]
     heap[at], heap_cost[at] = box, cost
@@ -149,12 +150,12 @@ def _push(heap, heap_cost, totals, cost, box):
         at = above
 
 
-@nb.njit(nogil=True)
+@inner
 def _before(heap, heap_cost, one, other):
     return heap_cost[one] < heap_cost[other] or (heap_cost[one] == heap_cost[other] and heap[one] < heap[other])
 
 
-@nb.njit(nogil=True)
+@inner
 def _pop(heap, heap_cost, totals):
     box, cost = heap[0], heap_cost[0]
     totals[0] -= 1
@@ -175,13 +176,13 @@ def _pop(heap, heap_cost, totals):
     return box, cost
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def push(boxes, cost, box):
     """Put a box back."""
     _push(boxes[2], boxes[3], boxes[5], cost, box)
 
 
-@nb.njit(nogil=True)
+@inner
 def _branch_on(kept, still, lo, up, levels, costs):
     """Choose the conflict whose cheapest way out is dearest, per way out; −1 if one has none."""
     chosen, most = np.int64(-1), -1.0
@@ -199,7 +200,7 @@ def _branch_on(kept, still, lo, up, levels, costs):
     return chosen
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def advance(boxes, conflicts, total, costs, best, turns):
     """Work on the boxes until one needs a check of its lowest node, all are done, or for so many turns.
 
@@ -262,7 +263,8 @@ def advance(boxes, conflicts, total, costs, best, turns):
         totals[1] += 1
         for i in range(out):
             j = ways_out[i]
-            below_lo[:], below_up[:] = lo, up
+            for i2 in range(m):
+                below_lo[i2], below_up[i2] = lo[i2], up[i2]
             below_lo[j] = levels[chosen, j] + 1
             cost, _ = _bound(
                 below_lo, below_up, levels, kept, still, costs, best, rest, kept_below, ways, sorted_, heads

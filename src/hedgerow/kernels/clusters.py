@@ -24,11 +24,12 @@ Records are numbered in canonical order. Arrays travel in tuples:
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import inner, kernel
 from hedgerow.kernels.diverse import total_lack
 from hedgerow.kernels.search_index import FAR, TABLE, cost
+from hedgerow.kernels.sorting import sort
 
 SIZE, COST, CELL, HEAD, LEAF, NEXT, LOOSE = range(7)
 SMALLEST, LOWEST, FIRST_CELL, LAST_CELL = range(4)
@@ -40,7 +41,7 @@ BESIDE = 8
 # -- membership ------------------------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def enlist(state, c, r):
     """Put a record into a cluster's list; its box is left as it is."""
     place, following, info = state[3], state[4], state[6]
@@ -50,7 +51,7 @@ def enlist(state, c, r):
     place[r] = c
 
 
-@nb.njit(nogil=True)
+@inner
 def unlist(state, r):
     """Take a record out of its cluster's list; the box is left as it is."""
     place, following, info = state[3], state[4], state[6]
@@ -66,7 +67,7 @@ def unlist(state, r):
     place[r] = NOWHERE
 
 
-@nb.njit(nogil=True)
+@inner
 def members(state, c):
     """Records of a cluster, in canonical order."""
     following, info = state[4], state[6]
@@ -75,10 +76,11 @@ def members(state, c):
     for i in range(found.size):
         found[i] = r
         r = following[r]
-    return np.sort(found)
+    sort(found)
+    return found
 
 
-@nb.njit(nogil=True)
+@inner
 def enclose(state, index, prices, c):
     """Work out a cluster's box and cost from its records."""
     codes, profile, following, box, info = (state[0], state[1], state[4], state[5], state[6])
@@ -95,7 +97,7 @@ def enclose(state, index, prices, c):
     price(state, index, prices, c)
 
 
-@nb.njit(nogil=True)
+@inner
 def price(state, index, prices, c):
     """Work out a cluster's cost from its box, and let the index know."""
     box, info = state[5], state[6]
@@ -107,7 +109,7 @@ def price(state, index, prices, c):
     tell(state, index, prices, c)
 
 
-@nb.njit(nogil=True)
+@inner
 def join(state, index, prices, c, r):
     """Add a record to a cluster."""
     codes, profile, box, info = state[0], state[1], state[5], state[6]
@@ -126,7 +128,7 @@ def join(state, index, prices, c, r):
         price(state, index, prices, c)
 
 
-@nb.njit(nogil=True)
+@inner
 def leave(state, index, prices, r):
     """Take a record out of its cluster."""
     codes, profile, box = state[0], state[1], state[5]
@@ -141,18 +143,19 @@ def leave(state, index, prices, r):
     tell(state, index, prices, c)
 
 
-@nb.njit(nogil=True)
+@inner
 def empty(state, index, prices, c):
     """Take all records out of a cluster, which vanishes; returns them in canonical order."""
     place, info = state[3], state[6]
     records = members(state, c)
-    place[records] = NOWHERE
+    for r in records:
+        place[r] = NOWHERE
     info[c, SIZE], info[c, HEAD] = 0, NOWHERE
     tell(state, index, prices, c)
     return records
 
 
-@nb.njit(nogil=True)
+@inner
 def open_cluster(state, index, beside):
     """Number a new, empty cluster, which is loose and stands in the leaf of another."""
     info, used, head = state[6], state[7], index[11]
@@ -167,7 +170,7 @@ def open_cluster(state, index, beside):
     return new
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def build(state, prices):
     """List the records of every cluster by their places, and work out boxes and costs."""
     codes, profile, cell, place, following, box, info, used = state
@@ -179,7 +182,9 @@ def build(state, prices):
             start[place[r] + 1] += 1
     for c in range(clusters):
         start[c + 1] += start[c]
-    at = start[:-1].copy()
+    at = np.empty(clusters, np.int64)
+    for c in range(clusters):
+        at[c] = start[c]
     listed = np.empty(start[clusters], np.int32)
     for r in range(place.size):
         c = place[r]
@@ -208,13 +213,16 @@ def build(state, prices):
 # -- what is asked ---------------------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def strength(records, asked):
     """Number of persons of some records; of records without a person key."""
     person = asked[7]
     if person.size == 0:
         return records.size
-    who = np.sort(person[records])
+    who = np.empty(records.size, np.int64)
+    for i in range(who.size):
+        who[i] = person[records[i]]
+    sort(who)
     different = 0
     for i in range(who.size):
         if i == 0 or who[i] != who[i - 1]:
@@ -222,7 +230,7 @@ def strength(records, asked):
     return different
 
 
-@nb.njit(nogil=True)
+@inner
 def count_values(records, sensitive, value_start, histogram):
     """Fill how often each value of every sensitive column occurs in some records."""
     histogram[:] = 0
@@ -232,7 +240,7 @@ def count_values(records, sensitive, value_start, histogram):
                 histogram[value_start[s] + sensitive[r, s]] += 1
 
 
-@nb.njit(nogil=True)
+@inner
 def holds(records, asked, desk):
     """Tell whether some records meet k and every model as a group."""
     k, sensitive, value_start, overall, models, trees = (asked[0], asked[2], asked[3], asked[4], asked[5], asked[6])
@@ -245,7 +253,7 @@ def holds(records, asked, desk):
     return total_lack(histogram, value_start, overall, models, trees) == 0
 
 
-@nb.njit(nogil=True)
+@inner
 def fits(lo, hi, asked):
     """Tell whether a box is nowhere wider than allowed."""
     widest, ends, end_start = asked[8], asked[9], asked[10]
@@ -257,16 +265,50 @@ def fits(lo, hi, asked):
     return True
 
 
-@nb.njit(nogil=True)
+@inner
 def with_record(records, r):
     """Some records and one more."""
     more = np.empty(records.size + 1, np.int64)
-    more[:-1] = records
-    more[-1] = r
+    for i in range(records.size):
+        more[i] = records[i]
+    more[records.size] = r
     return more
 
 
-@nb.njit(nogil=True)
+@inner
+def together(some, others):
+    """Some records and others."""
+    both = np.empty(some.size + others.size, np.int64)
+    for i in range(some.size):
+        both[i] = some[i]
+    for i in range(others.size):
+        both[some.size + i] = others[i]
+    return both
+
+
+@inner
+def without(records, r):
+    """Some records but one."""
+    fewer = np.empty(records.size - 1, np.int64)
+    at = 0
+    for one in records:
+        if one != r:
+            fewer[at] = one
+            at += 1
+    return fewer
+
+
+@inner
+def bounded(asked):
+    """Tell whether any attribute has a greatest width."""
+    widest = asked[8]
+    found = False
+    for j in range(widest.size):
+        found = found or widest[j] >= 0
+    return found
+
+
+@inner
 def may_join(state, asked, desk, c, records):
     """Tell whether records may join a cluster: within every width, and the models still hold."""
     codes, profile, box = state[0], state[1], state[5]
@@ -274,23 +316,24 @@ def may_join(state, asked, desk, c, records):
     widest = asked[8]
     for j in range(m):
         if widest[j] >= 0:
-            lo, hi = box[c, :m].copy(), box[c, m:].copy()
-            for r in records:
-                for i in range(m):
-                    lo[i] = min(lo[i], np.int32(codes[profile[r], i]))
-                    hi[i] = max(hi[i], np.int32(codes[profile[r], i]))
+            lo, hi = np.empty(m, np.int64), np.empty(m, np.int64)
+            for i in range(m):
+                lo[i], hi[i] = box[c, i], box[c, m + i]
+                for r in records:
+                    v = np.int64(codes[profile[r], i])
+                    lo[i], hi[i] = min(lo[i], v), max(hi[i], v)
             if not fits(lo, hi, asked):
                 return False
             break
     if asked[1]:  # the models survive growth
         return True
-    return holds(np.concatenate((members(state, c), records)), asked, desk)
+    return holds(together(members(state, c), records), asked, desk)
 
 
-@nb.njit(nogil=True)
+@inner
 def narrow(state, asked, records):
     """Tell whether the box of some records is nowhere wider than allowed."""
-    if asked[8].max() < 0:
+    if not bounded(asked):
         return True
     codes, profile = state[0], state[1]
     m = codes.shape[1]
@@ -299,7 +342,7 @@ def narrow(state, asked, records):
     return fits(lo, hi, asked)
 
 
-@nb.njit(nogil=True)
+@inner
 def enclosing(codes, profile, records, lo, hi):
     """Fill the box of some records."""
     for j in range(lo.size):
@@ -309,7 +352,7 @@ def enclosing(codes, profile, records, lo, hi):
             lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 
 
-@nb.njit(nogil=True)
+@inner
 def loss_of(state, prices, records):
     """Loss of some records as a cluster."""
     codes, profile = state[0], state[1]
@@ -325,7 +368,7 @@ def loss_of(state, prices, records):
 # -- the prefix tree -------------------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def plant(state, prices, order, cells, leaves):
     """Build the index over living clusters given in the order of (cell, box); there are ``leaves`` for loose ones."""
     box, info = state[5], state[6]
@@ -352,7 +395,9 @@ def plant(state, prices, order, cells, leaves):
     child = np.full(size + 1, size)  # where a node's children begin; the next node's begin is their end
     begin = np.full(size + 1, n)  # where the clusters of a node of the last level begin in the order
     roots = np.zeros(cells + 1, np.int64)
-    position = level_start[:m] - 1
+    position = np.empty(m, np.int64)
+    for j in range(m):
+        position[j] = level_start[j] - 1
     for i in range(n):
         c = order[i]
         for j in range(depth[i], m):
@@ -381,7 +426,7 @@ def plant(state, prices, order, cells, leaves):
     return (low, high, dear, smallest, lowest, child, begin, roots, order, reach, about, head)
 
 
-@nb.njit(nogil=True)
+@inner
 def overgrown(state, index):
     """Tell whether so many clusters are loose that the index should be planted anew."""
     return state[7][1] > 256 + index[8].size // 8
@@ -390,7 +435,7 @@ def overgrown(state, index):
 # -- the tree of loose clusters --------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def tell(state, index, prices, c):
     """Let the index know that a cluster changed: it is loose from now on."""
     info, head = state[6], index[11]
@@ -407,7 +452,7 @@ def tell(state, index, prices, c):
         node //= 2
 
 
-@nb.njit(nogil=True)
+@inner
 def tell_leaf(state, index, prices, leaf):
     """Work out a leaf's bounds from its living clusters."""
     box, info, reach, about, head = state[5], state[6], index[9], index[10], index[11]
@@ -432,7 +477,7 @@ def tell_leaf(state, index, prices, leaf):
         c = info[c, NEXT]
 
 
-@nb.njit(nogil=True)
+@inner
 def gather(reach, about, node):
     """Work out a node's bounds from those of its children; an empty child bounds nothing."""
     m = reach.shape[1] // 3
@@ -454,7 +499,7 @@ def gather(reach, about, node):
 # -- the search ------------------------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, least, floor, number, seed, best):
     """Find the next cluster of a cell of more than ``least`` records, after a given one in the order of (key, number).
 
@@ -469,7 +514,7 @@ def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, least, floo
     m = lo.size
     found = seed
     # Clusters in the prefix tree.
-    j = 0
+    j = np.int64(0)
     at[0], end[0], sums[0], hulls[0] = roots[cell], roots[cell + 1], 0, 0
     while j >= 0:
         if at[j] == end[j]:
@@ -549,7 +594,7 @@ def nearest(state, index, prices, desk, lo, hi, cell, joining, skip, least, floo
     return found, best
 
 
-@nb.njit(nogil=True)
+@inner
 def best_cluster(state, index, prices, asked, desk, r, skip):
     """Cluster that a record may join with the least growth of loss, and that growth; −1 if it may join none."""
     codes, profile, cell, place, box, info = (state[0], state[1], state[2], state[3], state[5], state[6])
@@ -575,23 +620,26 @@ def best_cluster(state, index, prices, asked, desk, r, skip):
             key += info[c, SIZE] * (key - info[c, COST])
             if key < best or (key == best and c < found):
                 found, best = c, key
-    found, best = nearest(state, index, prices, desk, lo, lo, cell[r], True, skip, 0, -1, -1, found, best)
-    if asked[1] and asked[8].max() < 0:
+    joining, least, none = np.bool_(True), np.int64(0), np.int64(NOWHERE)
+    found, best = nearest(state, index, prices, desk, lo, lo, cell[r], joining, skip, least, none, none, found, best)
+    if asked[1] and not bounded(asked):
         return found, best
     alone = np.full(1, np.int64(r))
     while found >= 0 and not may_join(state, asked, desk, found, alone):
         found, best = nearest(
-            state, index, prices, desk, lo, lo, cell[r], True, skip, 0, best, found, np.int64(NOWHERE), np.int64(FAR)
+            state, index, prices, desk, lo, lo, cell[r], joining, skip, least, best, found, none, np.int64(FAR)
         )
     return found, best
 
 
-@nb.njit(nogil=True)
+@inner
 def next_near(state, index, prices, desk, c, least, floor, number):
     """Next cluster of more than ``least`` records, in the order of (cost of its hull with another, number)."""
     box, info = state[5], state[6]
     m = box.shape[1] // 2
-    lo, hi = box[c, :m].astype(np.int64), box[c, m:].astype(np.int64)
+    lo, hi = np.empty(m, np.int64), np.empty(m, np.int64)
+    for j in range(m):
+        lo[j], hi[j] = box[c, j], box[c, m + j]
     return nearest(
         state,
         index,
@@ -600,7 +648,7 @@ def next_near(state, index, prices, desk, c, least, floor, number):
         lo,
         hi,
         info[c, CELL],
-        False,
+        np.bool_(False),
         c,
         least,
         floor,

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import inner, kernel
 from hedgerow.kernels.search_index import (
     FAR,
     box_cost,
@@ -22,17 +22,20 @@ from hedgerow.kernels.search_index import (
     joined_cost,
     new_desk,
     newcomer,
+    numbers,
     plant,
     right_of,
     take,
+    unit_starts,
 )
+from hedgerow.kernels.sorting import after, ranked, sort
 
 DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, ALPHA = range(7)
 SLACK = 1e-12
 BILLION = 1e9
 
 
-@nb.njit(nogil=True)
+@inner
 def lack(counts, overall, kind, a, b, c, tree):
     """What counts by value lack for one model.
 
@@ -61,9 +64,12 @@ def lack(counts, overall, kind, a, b, c, tree):
     if kind == RECURSIVE:
         if n == 0:
             return np.int64(1 + math.floor(BILLION))
-        ordered = np.sort(counts)[::-1]
+        ordered = np.empty(values, np.int64)
+        for v in range(values):
+            ordered[v] = counts[v]
+        sort(ordered)
         tail = 0
-        for i in range(int(b) - 1, values):
+        for i in range(values - int(b) + 1):  # all but the b − 1 most frequent
             tail += ordered[i]
         if greatest * c < a * tail:  # whole numbers: exact
             return np.int64(0)
@@ -107,7 +113,7 @@ def lack(counts, overall, kind, a, b, c, tree):
     return np.int64(0) if gap <= SLACK else np.int64(1 + math.floor(BILLION * gap))
 
 
-@nb.njit(nogil=True)
+@inner
 def total_lack(histogram, value_start, overall, models, trees):
     """What a group's histogram of all sensitive columns lacks, over all models."""
     column, kind, a, b, c = models
@@ -118,7 +124,7 @@ def total_lack(histogram, value_start, overall, models, trees):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def _tree(trees, m):
     parent, height, leaf_node, node_start, leaf_start = trees
     return (
@@ -128,7 +134,7 @@ def _tree(trees, m):
     )
 
 
-@nb.njit(nogil=True)
+@inner
 def _lack_with_each(histogram, value_start, overall, models, trees, out, as_is):
     """Fill what a group lacks in each column with one more record of each value; ``as_is`` without."""
     column, kind, a, b, c = models
@@ -148,7 +154,7 @@ def _lack_with_each(histogram, value_start, overall, models, trees, out, as_is):
             part[v] -= 1
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def cluster_cells(
     codes, unit_start, unit_class, class_values, person, persons, cell_start, first_cell, last_cell, group_start,
     prices, k, seed, weights, value_start, overall, models, trees, wanted, counting, by_increase,
@@ -182,7 +188,7 @@ def cluster_cells(
     as_is = np.zeros(columns, np.int64)
     for cell in range(first_cell, last_cell):
         first, last = cell_start[cell], cell_start[cell + 1]
-        starts = unit_start[first : last + 1] - unit_start[first]
+        starts, counts = unit_starts(unit_start, first, last)
         records = starts[last - first]
         here = codes[first:last]
         kind_of = unit_class[unit_start[first] : unit_start[last]]
@@ -190,21 +196,32 @@ def cluster_cells(
         out = group_of[unit_start[first] : unit_start[last]]
         classes, local = _compact(kind_of, class_values.shape[0])
         piece_profile, piece_class, piece_first, piece_last = _pieces(starts, local)
-        order = np.argsort(piece_class, kind="mergesort")  # by class, canonical within
-        place = np.empty(order.size, np.int64)
-        place[order] = np.arange(order.size)
-        profiles, all_roots = plant(here, np.diff(starts), np.zeros(last - first, np.int64), np.arange(last - first))
-        pieces, roots = plant(
-            here[piece_profile[order]], (piece_last - piece_first)[order], piece_class[order], order
-        )  # fmt: skip
+        order = ranked(piece_class)  # by class, canonical within
+        place, piece_counts = np.empty(order.size, np.int64), np.empty(order.size, np.int64)
+        piece_codes, ordered_class = np.empty((order.size, q), codes.dtype), np.empty(order.size, np.int64)
+        piece_begin, piece_end = np.empty(order.size, np.int64), np.empty(order.size, np.int64)
+        for i in range(order.size):
+            p = order[i]
+            place[p], ordered_class[i] = i, piece_class[p]
+            piece_begin[i], piece_end[i] = piece_first[p], piece_last[p]
+            piece_counts[i] = piece_last[p] - piece_first[p]
+            for j in range(q):
+                piece_codes[i, j] = here[piece_profile[p], j]
+        one_tree = np.zeros(last - first, np.int64)
+        profiles, all_roots = plant(here, counts, one_tree, numbers(np.int64(0), last - first))
+        pieces, roots = plant(piece_codes, piece_counts, ordered_class, order)
         bottom = pieces[0][q - 1]
-        class_leaves = np.searchsorted(piece_class[order], np.arange(classes.size + 1))
+        class_leaves = np.empty(classes.size + 1, np.int64)
+        for c in range(classes.size + 1):
+            class_leaves[c] = after(ordered_class, c - 1)
         profile_units = (starts[:-1], starts[1:])
-        piece_units = (piece_first[order], piece_last[order])
-        class_left = np.bincount(local, minlength=classes.size)
+        piece_units = (piece_begin, piece_end)
+        class_left = np.zeros(classes.size, np.int64)
+        for unit in range(records):
+            class_left[local[unit]] += 1
         score = np.empty(classes.size, np.int64)
-        live = np.ones(records, np.int64)
-        people = (who, stamp, live, np.arange(1, records + 1))
+        live = np.full(records, np.int64(1))
+        people = (who, stamp, live, numbers(np.int64(1), records))
         members = np.empty(records, np.int64)
         if persons > 0:
             for unit in range(records):
@@ -284,7 +301,7 @@ def cluster_cells(
                     if r >= last - first:
                         break
                     unit = newcomer(starts[r], starts[r + 1], people, mark)
-                    piece = np.searchsorted(piece_first, unit, side="right") - 1
+                    piece = after(piece_first, unit) - 1
                     continue
                 # Score the classes: greater is better.
                 if counting:
@@ -329,7 +346,8 @@ def cluster_cells(
                 box_hi[group, j] = hi[j]
             size[group] = count
             if not counting:
-                kept_histograms[group - group_start[cell], :] = histogram
+                for v in range(histogram.size):
+                    kept_histograms[group - group_start[cell], v] = histogram[v]
             progress[0] += count
             reported += count
             if stop[0] != 0:
@@ -344,7 +362,7 @@ def cluster_cells(
         else:
             for unit in range(records):
                 if out[unit] < 0:
-                    r = np.searchsorted(starts, unit, side="right") - 1
+                    r = after(starts, unit) - 1
                     _join_best(
                         here[r], class_values[classes[local[unit]]], group_start[cell], kept, kept_histograms,
                         value_start, overall, models, trees, counting, by_increase, prices, box_lo, box_hi, size, out,
@@ -353,20 +371,25 @@ def cluster_cells(
         progress[0] += records - reported
 
 
-@nb.njit(nogil=True)
+@inner
 def _compact(kind_of, total):
     """Number the classes that occur; returns them ascending, and the number of each unit's class."""
     seen = np.zeros(total, np.bool_)
     for unit in range(kind_of.size):
         seen[kind_of[unit]] = True
-    classes = np.flatnonzero(seen)
-    number = np.zeros(total, np.int64)
-    for c in range(classes.size):
-        number[classes[c]] = c
-    return classes, number[kind_of]
+    classes, number = np.empty(total, np.int64), np.empty(total, np.int64)
+    many = 0
+    for c in range(total):
+        if seen[c]:
+            classes[many], number[c] = c, many
+            many += 1
+    local = np.empty(kind_of.size, np.int64)
+    for unit in range(kind_of.size):
+        local[unit] = number[kind_of[unit]]
+    return classes[:many], local
 
 
-@nb.njit(nogil=True)
+@inner
 def _pieces(starts, local):
     """Runs of units of one profile and class: profile, class, first unit, and the unit after the last."""
     n = local.size
@@ -382,7 +405,7 @@ def _pieces(starts, local):
     return profile[:total], kind[:total], first[:total], last[:total]
 
 
-@nb.njit(nogil=True)
+@inner
 def _too_few(histogram, value_start, wanted):
     """Whether some column has fewer different values than wanted."""
     for l in range(wanted.size):  # noqa: E741
@@ -395,13 +418,22 @@ def _too_few(histogram, value_start, wanted):
     return False
 
 
-@nb.njit(nogil=True)
+@inner
 def _whole_cell(
     here, local, classes, class_values, who, persons, k, value_start, overall, models, trees, wanted, counting,
     histogram, group, out, box_lo, box_hi, size,
 ):  # fmt: skip
     """Make a cell one group if it meets everything; otherwise all of it is withheld."""
-    people = local.size if persons == 0 else np.unique(who).size
+    people = local.size
+    if persons > 0:
+        ordered = np.empty(who.size, np.int64)
+        for unit in range(who.size):
+            ordered[unit] = who[unit]
+        sort(ordered)
+        people = 0
+        for unit in range(who.size):
+            if unit == 0 or ordered[unit] != ordered[unit - 1]:
+                people += 1
     histogram[:] = 0
     for unit in range(local.size):
         for l in range(class_values.shape[1]):  # noqa: E741
@@ -417,11 +449,13 @@ def _whole_cell(
     out[:] = group
     size[group] = local.size
     for j in range(here.shape[1]):
-        box_lo[group, j] = here[:, j].min()
-        box_hi[group, j] = here[:, j].max()
+        box_lo[group, j] = box_hi[group, j] = here[0, j]
+        for r in range(here.shape[0]):
+            box_lo[group, j] = min(box_lo[group, j], here[r, j])
+            box_hi[group, j] = max(box_hi[group, j], here[r, j])
 
 
-@nb.njit(nogil=True)
+@inner
 def _join_best(
     record, values, first_group, kept, histograms, value_start, overall, models, trees, counting, by_increase, prices,
     box_lo, box_hi, size, out, unit,
@@ -434,7 +468,9 @@ def _join_best(
             rise -= size[group] * box_cost(box_lo[group], box_hi[group], prices)
         if rise < best:
             if not counting:
-                trial = histograms[group - first_group].astype(np.int64)
+                trial = np.empty(histograms.shape[1], np.int64)
+                for v in range(trial.size):
+                    trial[v] = histograms[group - first_group, v]
                 for l in range(values.size):  # noqa: E741
                     if values[l] >= 0:
                         trial[value_start[l] + values[l]] += 1

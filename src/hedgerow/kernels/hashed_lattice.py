@@ -11,11 +11,12 @@ of random numbers.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import inner, kernel
 
-@nb.njit(nogil=True)
+
+@inner
 def _ones(word):
     """Number of bits set."""
     total = 0
@@ -25,7 +26,7 @@ def _ones(word):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def _fill(view, codes, randoms, moves, slots, counted):
     """Work out the key of every row at the node, its slot, and what is in the slots."""
     keys, counts, bits, rows = view
@@ -54,7 +55,7 @@ def _fill(view, codes, randoms, moves, slots, counted):
         slot_of[i] = at
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def check(view, codes, randoms, moves, slots, k, column_bits, wanted):
     """Return the records in groups that fail, the number of groups that hold, and the sum of their squared sizes."""
     counted = wanted.size > 0
@@ -81,7 +82,7 @@ def check(view, codes, randoms, moves, slots, k, column_bits, wanted):
     return withheld, groups, squares
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def roll_up(view, codes, randoms, moves, slots, counted, new):
     """Write the groups of a node as a smaller view; returns their number."""
     _fill(view, codes, randoms, moves, slots, counted)

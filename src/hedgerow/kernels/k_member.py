@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import inner, kernel
 from hedgerow.kernels.search_index import (
     FAR,
     box_cost,
@@ -14,12 +14,15 @@ from hedgerow.kernels.search_index import (
     joined_cost,
     new_desk,
     newcomer,
+    numbers,
     plant,
     take,
+    unit_starts,
 )
+from hedgerow.kernels.sorting import after
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def cluster_cells(
     codes, unit_start, person, persons, cell_start, first_cell, last_cell, group_start, prices, k, seed,
     group_of, box_lo, box_hi, size, progress, stop,
@@ -52,15 +55,15 @@ def cluster_cells(
     units_left = np.zeros(persons, np.int64)
     for cell in range(first_cell, last_cell):
         first, last = cell_start[cell], cell_start[cell + 1]
-        starts = unit_start[first : last + 1] - unit_start[first]
+        starts, counts = unit_starts(unit_start, first, last)
         records = starts[last - first]
         here = codes[first:last]
         who = person[unit_start[first] : unit_start[last]] if persons > 0 else person
         out = group_of[unit_start[first] : unit_start[last]]
-        forest, roots = plant(here, np.diff(starts), np.zeros(last - first, np.int64), np.arange(last - first))
+        forest, roots = plant(here, counts, np.zeros(last - first, np.int64), numbers(np.int64(0), last - first))
         units = (starts[:-1], starts[1:])
-        live = np.ones(records, np.int64)
-        people = (who, stamp, live, np.arange(1, records + 1))
+        live = np.full(records, np.int64(1))
+        people = (who, stamp, live, numbers(np.int64(1), records))
         remaining = records
         if persons > 0:
             remaining = 0
@@ -68,7 +71,7 @@ def cluster_cells(
                 units_left[who[unit]] += 1
                 if units_left[who[unit]] == 1:
                     remaining += 1
-        r = np.searchsorted(starts, seed % records, side="right") - 1
+        r = after(starts, seed % records) - 1
         for j in range(q):
             point[j] = here[r, j]
         group = group_start[cell] - 1
@@ -116,7 +119,7 @@ def cluster_cells(
         progress[0] += records - k * (group + 1 - group_start[cell])
 
 
-@nb.njit(nogil=True)
+@inner
 def _join_best(record, first_group, last_group, box_lo, box_hi, size, prices, out, unit):
     """Let a record left over join the group whose loss grows least; ties to the first group."""
     best, chosen = np.int64(FAR), first_group

@@ -14,13 +14,14 @@ Arrays travel in tuples:
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from hedgerow.kernels.compiling import inner, kernel
 
 JOINT = np.uint64(0xFFFF)
 
 
-@nb.njit(nogil=True)
+@inner
 def _ones(word):
     """Number of bits set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -29,7 +30,7 @@ def _ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@nb.njit(nogil=True)
+@inner
 def _fill(view, address, slots, counted):
     """Pass 1: the slot of every row; counts and, if values are counted, bits by slot."""
     words, counts, bits = view
@@ -69,7 +70,7 @@ def _fill(view, address, slots, counted):
         slot_of[row] = at
 
 
-@nb.njit(nogil=True)
+@inner
 def _too_few(bits, column_bits, wanted):
     """Whether a group has too few different values of some sensitive column."""
     for column in range(wanted.size):
@@ -78,7 +79,7 @@ def _too_few(bits, column_bits, wanted):
     return False
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budget):
     """Check a node on a view.
 
@@ -118,7 +119,7 @@ def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budg
     return withheld, excess, groups, squares
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def mark_below(state, extra, levels, strides, infeasible, excess):
     """Note what a check says of all nodes below one: that they are infeasible, or what withholding costs at least."""
     m = levels.size
@@ -143,7 +144,7 @@ def mark_below(state, extra, levels, strides, infeasible, excess):
         at += strides[j]
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def roll_up(view, address, slots, new, counted):
     """Write the groups of a node as a smaller view; each keeps the word of one of its rows. Returns their number."""
     _fill(view, address, slots, counted)

@@ -5,7 +5,6 @@ See ``clusters.py`` for the arrays.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from hedgerow.kernels.clusters import (
@@ -25,14 +24,16 @@ from hedgerow.kernels.clusters import (
     nearest,
     overgrown,
     with_record,
+    without,
 )
+from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.maintenance import extremes, split
 from hedgerow.kernels.search_index import FAR, cost
 
 SWAP_WITH = 6
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def break_covered(state, index, prices, asked, desk, covers, by_loss, tally):
     """IL_Optimization: break totally covered clusters, in the order ``by_loss``, where that lowers the loss.
 
@@ -43,13 +44,15 @@ def break_covered(state, index, prices, asked, desk, covers, by_loss, tally):
     for c in by_loss:
         records = members(state, c)
         goes = np.full(records.size, np.int64(NOWHERE))
+        covered = records.size > 0
         loss = np.int64(0)
         for i in range(records.size):
             goes[i] = cheapest_cover(state, covers, desk, records[i], c)
             if goes[i] < 0:
+                covered = False
                 break
             loss += info[goes[i], COST]
-        if goes.size == 0 or goes.min() < 0 or loss >= info[c, SIZE] * info[c, COST]:
+        if not covered or loss >= info[c, SIZE] * info[c, COST]:
             continue
         empty(state, index, prices, c)
         for i in range(records.size):
@@ -67,7 +70,7 @@ def break_covered(state, index, prices, asked, desk, covers, by_loss, tally):
             join(state, index, prices, c, r)
 
 
-@nb.njit(nogil=True)
+@inner
 def cheapest_cover(state, covers, desk, r, skip):
     """Cluster of least cost that covers a record, other than its own; −1 if none does."""
     codes, profile, cell, info = state[0], state[1], state[2], state[6]
@@ -102,7 +105,7 @@ def cheapest_cover(state, covers, desk, r, skip):
     return found
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def improve(state, index, prices, asked, desk, first, done, stop, tally):
     """Go over the clusters and lower the loss by splits, moves, swaps and dissolving; never raise it.
 
@@ -114,7 +117,7 @@ def improve(state, index, prices, asked, desk, first, done, stop, tally):
         if stop[0] or overgrown(state, index):
             return c
         if info[c, SIZE] >= 2 * asked[0]:
-            while split(state, index, prices, asked, desk, c, True):
+            while split(state, index, prices, asked, desk, c, np.bool_(True)):
                 tally[0] += 1
         if info[c, SIZE] > 0 and info[c, COST] > 0:
             move_out(state, index, prices, asked, desk, c, tally)
@@ -127,7 +130,7 @@ def improve(state, index, prices, asked, desk, first, done, stop, tally):
     return c
 
 
-@nb.njit(nogil=True)
+@part
 def move_out(state, index, prices, asked, desk, c, tally):
     """Move records of a cluster to others where that lowers the loss."""
     info, k = state[6], asked[0]
@@ -135,7 +138,7 @@ def move_out(state, index, prices, asked, desk, c, tally):
         if info[c, SIZE] <= k:
             return
         own = members(state, c)
-        rest = own[own != r]
+        rest = without(own, r)
         gain = info[c, SIZE] * info[c, COST] - loss_of(state, prices, rest)
         if gain <= 0:
             continue
@@ -146,7 +149,7 @@ def move_out(state, index, prices, asked, desk, c, tally):
             tally[1] += 1
 
 
-@nb.njit(nogil=True)
+@part
 def dissolve_if_less(state, index, prices, asked, desk, c, tally):
     """Dissolve a cluster, its records each joining the best other one, if that lowers the loss."""
     info = state[6]
@@ -170,7 +173,7 @@ def dissolve_if_less(state, index, prices, asked, desk, c, tally):
         join(state, index, prices, c, r)
 
 
-@nb.njit(nogil=True)
+@part
 def swap_out(state, index, prices, asked, desk, c, tally):
     """Swap records of a cluster with records of clusters near them where that lowers the loss."""
     codes, profile, info = state[0], state[1], state[6]
@@ -179,7 +182,7 @@ def swap_out(state, index, prices, asked, desk, c, tally):
     edges = np.empty((m, 4), np.int64)
     for r in members(state, c):
         own = members(state, c)
-        rest = own[own != r]
+        rest = without(own, r)
         if rest.size == 0:
             return  # on a grid a single record may have a cost
         if loss_of(state, prices, rest) * own.size >= info[c, SIZE] * info[c, COST] * rest.size:
@@ -191,13 +194,13 @@ def swap_out(state, index, prices, asked, desk, c, tally):
         other, key = np.int64(NOWHERE), np.int64(-1)
         for _ in range(SWAP_WITH):
             other, key = nearest(
-                state, index, prices, desk, alone, alone, info[c, CELL], False, c, 0, key, other,
+                state, index, prices, desk, alone, alone, info[c, CELL], np.bool_(False), c, np.int64(0), key, other,
                 np.int64(NOWHERE), np.int64(FAR),
             )  # fmt: skip
             if other < 0:
                 break
             theirs = members(state, other)
-            extremes(codes, profile, theirs, np.zeros(theirs.size, np.int64), 0, edges)
+            extremes(codes, profile, theirs, np.zeros(theirs.size, np.int64), np.int64(0), edges)
             now = info[c, SIZE] * info[c, COST] + info[other, SIZE] * info[other, COST]
             for i in range(theirs.size):
                 mine = swapped = np.int64(0)
@@ -218,10 +221,10 @@ def swap_out(state, index, prices, asked, desk, c, tally):
             tally[2] += 1
 
 
-@nb.njit(nogil=True)
+@part
 def may_swap(state, asked, desk, rest, theirs, r, z):
     """Tell whether two clusters still hold, within every width, when r goes to one and z to the other."""
-    mine, swapped = with_record(rest, z), with_record(theirs[theirs != z], r)
+    mine, swapped = with_record(rest, z), with_record(without(theirs, z), r)
     if not (narrow(state, asked, mine) and narrow(state, asked, swapped)):
         return False
     return holds(mine, asked, desk) and holds(swapped, asked, desk)

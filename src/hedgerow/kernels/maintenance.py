@@ -5,7 +5,6 @@ See ``clusters.py`` for the arrays.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from hedgerow.kernels.clusters import (
@@ -34,12 +33,14 @@ from hedgerow.kernels.clusters import (
     strength,
     unlist,
     with_record,
+    without,
 )
+from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.diverse import DISTINCT
 from hedgerow.kernels.search_index import FAR, cost
 
 
-@nb.njit(nogil=True)
+@inner
 def partner(state, index, prices, asked, desk, c, borrowing):
     """Find the cluster nearest to another, by the cost of their hull, that may help it; returns it and a record.
 
@@ -47,7 +48,7 @@ def partner(state, index, prices, asked, desk, c, borrowing):
     that the other's records may all join.
     """
     own = members(state, c)
-    least = asked[0] if borrowing else 0  # nobody else can spare a record
+    least = asked[0] if borrowing else np.int64(0)  # nobody else can spare a record
     other, key = next_near(state, index, prices, desk, c, least, np.int64(-1), np.int64(-1))
     while other >= 0:
         if borrowing:
@@ -60,7 +61,7 @@ def partner(state, index, prices, asked, desk, c, borrowing):
     return np.int64(NOWHERE), np.int64(NOWHERE)
 
 
-@nb.njit(nogil=True)
+@part
 def spare(state, prices, asked, desk, donor, c, own):
     """Record that a donor can spare and with which another cluster holds, of least loss; −1 if there is none."""
     theirs = members(state, donor)
@@ -69,7 +70,7 @@ def spare(state, prices, asked, desk, donor, c, own):
     found, best = np.int64(NOWHERE), np.int64(FAR)
     alone = np.empty(1, np.int64)
     for i in range(theirs.size):
-        rest = np.concatenate((theirs[:i], theirs[i + 1 :]))
+        rest = without(theirs, theirs[i])
         more = with_record(own, theirs[i])
         alone[0] = theirs[i]
         if holds(rest, asked, desk) and holds(more, asked, desk) and may_join(state, asked, desk, c, alone):
@@ -79,7 +80,7 @@ def spare(state, prices, asked, desk, donor, c, own):
     return found
 
 
-@nb.njit(nogil=True)
+@inner
 def extremes(codes, profile, records, side, which, edges):
     """Fill, by attribute, least, second least, greatest and second greatest code of the records on one side."""
     for j in range(edges.shape[0]):
@@ -99,7 +100,23 @@ def extremes(codes, profile, records, side, which, edges):
         edges[j, 0], edges[j, 1], edges[j, 2], edges[j, 3] = (least, second_least, most, second_most)
 
 
-@nb.njit(nogil=True)
+@inner
+def on_side(records, side, which):
+    """Records on one side."""
+    many = 0
+    for i in range(records.size):
+        if side[i] == which:
+            many += 1
+    found = np.empty(many, np.int64)
+    at = 0
+    for i in range(records.size):
+        if side[i] == which:
+            found[at] = records[i]
+            at += 1
+    return found
+
+
+@inner
 def divide(state, prices, asked, desk, records):
     """Divide records as a split does; returns 1 for each that goes to the new cluster, all 0 if no split is made."""
     codes, profile, k = state[0], state[1], asked[0]
@@ -110,7 +127,7 @@ def divide(state, prices, asked, desk, records):
     staying = records.size
     further = 0
     while staying > 0 and further <= k:
-        extremes(codes, profile, records, side, 0, edges)
+        extremes(codes, profile, records, side, np.int64(0), edges)
         chosen, least = -1, np.int64(FAR)
         for i in range(records.size):
             if side[i] == 0:
@@ -132,7 +149,7 @@ def divide(state, prices, asked, desk, records):
             lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
         if records.size - staying < k:
             continue
-        moved, kept = records[side == 1], records[side == 0]
+        moved, kept = on_side(records, side, np.int64(1)), on_side(records, side, np.int64(0))
         if strength(moved, asked) < k:
             continue
         if strength(kept, asked) < k:
@@ -144,7 +161,7 @@ def divide(state, prices, asked, desk, records):
     return side
 
 
-@nb.njit(nogil=True)
+@inner
 def has_two_of_enough(records, asked, desk):
     """Tell whether two parts of some records could both have as many different values as is asked."""
     sensitive, value_start, models = asked[2], asked[3], asked[5]
@@ -160,7 +177,7 @@ def has_two_of_enough(records, asked, desk):
     return True
 
 
-@nb.njit(nogil=True)
+@part
 def split(state, index, prices, asked, desk, c, only_if_less):
     """Split a cluster if both parts hold, optionally only if that lowers the loss; returns whether it did."""
     info = state[6]
@@ -170,10 +187,11 @@ def split(state, index, prices, asked, desk, c, only_if_less):
     if not has_two_of_enough(records, asked, desk):
         return False
     side = divide(state, prices, asked, desk, records)
-    if side.max() == 0:
+    if not side.any():
         return False
     if only_if_less:
-        after = loss_of(state, prices, records[side == 1]) + loss_of(state, prices, records[side == 0])
+        moved, kept = on_side(records, side, np.int64(1)), on_side(records, side, np.int64(0))
+        after = loss_of(state, prices, moved) + loss_of(state, prices, kept)
         if after >= info[c, SIZE] * info[c, COST]:
             return False
     new = open_cluster(state, index, c)
@@ -186,19 +204,19 @@ def split(state, index, prices, asked, desk, c, only_if_less):
     return True
 
 
-@nb.njit(nogil=True)
+@part
 def settle(state, index, prices, asked, desk, r):
     """Let a record join its best cluster, and split that at 2k; tells whether there was one."""
-    c, _ = best_cluster(state, index, prices, asked, desk, r, NOWHERE)
+    c, _ = best_cluster(state, index, prices, asked, desk, r, np.int64(NOWHERE))
     if c < 0:
         return False
     join(state, index, prices, c, r)
     if state[6][c, SIZE] >= 2 * asked[0] and strength(members(state, c), asked) >= 2 * asked[0]:
-        split(state, index, prices, asked, desk, c, False)
+        split(state, index, prices, asked, desk, c, np.bool_(False))
     return True
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def repair(state, index, prices, asked, desk, first, done, stop, last, whole, tally):
     """Borrow for, or dissolve, clusters that do not hold; ``whole``: merge each with its nearest one instead.
 
@@ -217,7 +235,7 @@ def repair(state, index, prices, asked, desk, first, done, stop, last, whole, ta
             merge(state, index, prices, asked, desk, c, tally)
             continue
         if not asked[1]:
-            donor, record = partner(state, index, prices, asked, desk, c, True)
+            donor, record = partner(state, index, prices, asked, desk, c, np.bool_(True))
             if donor >= 0:
                 leave(state, index, prices, record)
                 join(state, index, prices, c, record)
@@ -229,10 +247,10 @@ def repair(state, index, prices, asked, desk, first, done, stop, last, whole, ta
     return last
 
 
-@nb.njit(nogil=True)
+@part
 def merge(state, index, prices, asked, desk, c, tally):
     """Merge a cluster whole into the nearest that its records may join; without one its records are left without."""
-    other, _ = partner(state, index, prices, asked, desk, c, False)
+    other, _ = partner(state, index, prices, asked, desk, c, np.bool_(False))
     for r in empty(state, index, prices, c):
         if other >= 0:
             join(state, index, prices, other, r)
@@ -240,7 +258,7 @@ def merge(state, index, prices, asked, desk, c, tally):
         tally[2] += 1
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def settle_all(state, index, prices, asked, desk, first, done, stop, records):
     """Let records, in this order, each join its best cluster if there is one.
 
@@ -254,7 +272,7 @@ def settle_all(state, index, prices, asked, desk, first, done, stop, records):
     return records.size
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def merge_rest(state, index, prices, asked, desk, records, starts, tally):
     """Merge runs of records without a cluster, each as a whole, into the nearest cluster that they may join."""
     codes, profile, cell, box, info = state[0], state[1], state[2], state[5], state[6]
@@ -269,5 +287,6 @@ def merge_rest(state, index, prices, asked, desk, records, starts, tally):
         for r in group:
             enlist(state, c, r)
         enclosing(codes, profile, group, lo, hi)
-        box[c, :m], box[c, m:] = lo, hi
+        for j in range(m):
+            box[c, j], box[c, m + j] = lo[j], hi[j]
         merge(state, index, prices, asked, desk, c, tally)

@@ -25,8 +25,10 @@ Arrays travel in tuples, but for the inner loops, where passing many arrays cost
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from hedgerow.kernels.compiling import inner, kernel
+from hedgerow.kernels.sorting import ranked
 
 TABLE, STEPS, SPANS = 0, 1, 2
 PRODUCT, BLEND, SHARE, PLAIN = 0, 1, 2, 3
@@ -38,7 +40,7 @@ FAR = 1 << 62
 NO_CODE = (1 << 31) - 1
 
 
-@nb.njit(nogil=True)
+@inner
 def price(j, lo, hi, terms, costs):
     """Cost of the codes lo … hi in attribute j."""
     if terms[j, KIND] == TABLE:
@@ -54,7 +56,7 @@ def price(j, lo, hi, terms, costs):
     return max(costs[row + lo], costs[row + hi - (1 << level)])
 
 
-@nb.njit(nogil=True)
+@inner
 def span_cost(j, lo, hi, terms, costs):
     """Cost of a free interval: by its span and the rules it breaks, or by its width alone."""
     wide = costs[terms[j, OFFSET] + terms[j, WIDTH] + hi] - costs[terms[j, OFFSET] + lo]
@@ -78,7 +80,7 @@ def span_cost(j, lo, hi, terms, costs):
 # -- the tree of boxes ---------------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def plant(state, first_cluster, last_cluster, prices):
     """Build the tree over the living clusters of a range; returns it and its depth.
 
@@ -86,7 +88,10 @@ def plant(state, first_cluster, last_cluster, prices):
     """
     lo, alive = state[0], state[4]
     m = lo.shape[1]
-    by_values = np.argsort(prices[0][:, WIDTH], kind="mergesort")
+    widths = np.empty(m, np.int64)
+    for j in range(m):
+        widths[j] = prices[0][j, WIDTH]
+    by_values = ranked(widths)
     total = 0
     for c in range(first_cluster, last_cluster):
         total += alive[c]
@@ -122,16 +127,17 @@ def plant(state, first_cluster, last_cluster, prices):
                 break
         middle = (end - begin) // 2
         if chosen >= 0:
-            part = order[begin:end]
-            keys = np.empty(end - begin, np.int64)
+            part, keys = np.empty(end - begin, np.int64), np.empty(end - begin, np.int64)
             for i in range(end - begin):
+                part[i] = order[begin + i]
                 keys[i] = lo[part[i], chosen]
-            ranked = np.argsort(keys, kind="mergesort")
-            part[:] = part[ranked]
+            rank = ranked(keys)
+            for i in range(end - begin):
+                order[begin + i] = part[rank[i]]
             below = above = middle  # equal codes stay together: split at the edge that is nearest to the middle
-            while below > 0 and keys[ranked[below - 1]] == keys[ranked[below]]:
+            while below > 0 and keys[rank[below - 1]] == keys[rank[below]]:
                 below -= 1
-            while above < end - begin and keys[ranked[above]] == keys[ranked[above - 1]]:
+            while above < end - begin and keys[rank[above]] == keys[rank[above - 1]]:
                 above += 1
             middle = below if below > 0 and (middle - below <= above - middle or above == end - begin) else above
         links[node, LEFT], links[node, RIGHT] = nodes, nodes + 1
@@ -148,7 +154,7 @@ def plant(state, first_cluster, last_cluster, prices):
     return tree, deepest
 
 
-@nb.njit(nogil=True)
+@inner
 def refresh(node, tree, state):
     """Work out what a node knows from what is right below it."""
     order, links, reach = tree[0], tree[2], tree[3]
@@ -176,7 +182,7 @@ def refresh(node, tree, state):
             reach[node, m + j] = min(reach[node, m + j], reach[below, m + j])
 
 
-@nb.njit(nogil=True)
+@inner
 def refresh_above(cluster, first_cluster, tree, state):
     """Refresh all nodes over a cluster."""
     node = tree[1][cluster - first_cluster]
@@ -188,7 +194,7 @@ def refresh_above(cluster, first_cluster, tree, state):
 # -- ranges that must not partially overlap ------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def widen(j, lo, hi, family):
     """Widen a range of codes until it overlaps none of the family partially."""
     starts, ends, uses, total = family
@@ -206,7 +212,7 @@ def widen(j, lo, hi, family):
     return lo, hi
 
 
-@nb.njit(nogil=True)
+@inner
 def note(j, lo, hi, change, family):
     """Add a range to the family, or take it away; single values overlap nothing partially and are left out."""
     if lo == hi:
@@ -228,7 +234,7 @@ def note(j, lo, hi, change, family):
 # -- finding and making merges -------------------------------------------------------------------------------------
 
 
-@nb.njit(nogil=True)
+@inner
 def plain_cost(small, other, lo, hi, terms, costs, beyond):
     """Cost of a merge that hides nothing; beyond what is known it may be too low."""
     total = np.int64(0)
@@ -239,7 +245,7 @@ def plain_cost(small, other, lo, hi, terms, costs, beyond):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def special_cost(small, other, state, prices, asked, family):
     """Cost of a merge that may hide cells or must widen ranges, and which side's cells it hides."""
     lo, hi, count = state[0], state[1], state[2]
@@ -268,7 +274,7 @@ def special_cost(small, other, state, prices, asked, family):
     return plain, NONE
 
 
-@nb.njit(nogil=True)
+@inner
 def node_bound(node, small, lo, hi, reach, terms, costs, beyond):
     """Least that a merge with any cluster under a node can cost; beyond what is known it may be too low."""
     m = lo.shape[1]
@@ -281,7 +287,7 @@ def node_bound(node, small, lo, hi, reach, terms, costs, beyond):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def hiding_bound(node, small, state, tree, prices, asked):
     """Least that a merge with any cluster under a node can cost if cells may be hidden."""
     lo, hi, count = state[0], state[1], state[2]
@@ -302,7 +308,7 @@ def hiding_bound(node, small, state, tree, prices, asked):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def cheapest(small, tree, state, prices, asked, family, stack, bounds):
     """Find the living cluster that it costs least to merge with; ties to the first. Returns it and what to hide."""
     order, links, reach = tree[0], tree[2], tree[3]
@@ -354,7 +360,7 @@ def cheapest(small, tree, state, prices, asked, family, stack, bounds):
     return chosen, hide
 
 
-@nb.njit(nogil=True)
+@inner
 def merge(small, other, hide, state, prices, asked, family):
     """Merge a cluster into another one, hiding cells of one side where that is worth more."""
     lo, hi, count, bits, alive, partner, head, tail, following, hidden = state
@@ -375,9 +381,9 @@ def merge(small, other, hide, state, prices, asked, family):
                     hidden[p, j] = True
                     p = following[p]
         if overlap[j]:
-            note(j, lo[small, j], hi[small, j], -1, family)
-            note(j, lo[other, j], hi[other, j], -1, family)
-            note(j, a, b, 1, family)
+            note(j, lo[small, j], hi[small, j], np.int64(-1), family)
+            note(j, lo[other, j], hi[other, j], np.int64(-1), family)
+            note(j, a, b, np.int64(1), family)
         lo[other, j], hi[other, j] = a, b
     count[other] = together
     for w in range(bits.shape[1]):
@@ -388,7 +394,7 @@ def merge(small, other, hide, state, prices, asked, family):
     tail[other] = tail[small]
 
 
-@nb.njit(nogil=True)
+@inner
 def too_small(cluster, state, asked):
     """Tell whether a cluster has too few records or too few different values of a sensitive column."""
     count, bits = state[2], state[3]
@@ -409,7 +415,7 @@ def too_small(cluster, state, asked):
     return False
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked, family, progress, stop):
     """Merge, cell by cell and in order, every cluster that is too small, or that is forced to merge once.
 

@@ -24,15 +24,16 @@ A *forest* is one or more prefix trees over the same leaves' codes. Arrays trave
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from hedgerow.kernels.compiling import inner
 
 TABLE, STEPS, FREE = 0, 1, 2
 FAR = 1 << 62
 WIDE = 48  # from so many siblings on, search outward from the box instead of from the left
 
 
-@nb.njit(nogil=True)
+@inner
 def cost(j, lo, hi, prices):
     """Cost of the codes lo … hi in attribute j."""
     kind, offset, width, costs = prices
@@ -50,7 +51,7 @@ def cost(j, lo, hi, prices):
     return np.int64(max(costs[row + lo], costs[row + hi - (1 << level)]))
 
 
-@nb.njit(nogil=True)
+@inner
 def new_desk(q):
     """Scratch space for searches over q attributes."""
     return (
@@ -64,7 +65,27 @@ def new_desk(q):
     )
 
 
-@nb.njit(nogil=True)
+@inner
+def numbers(first, many):
+    """So many whole numbers from the first one on."""
+    found = np.empty(many, np.int64)
+    for i in range(many):
+        found[i] = first + i
+    return found
+
+
+@inner
+def unit_starts(unit_start, first, last):
+    """Where the units of the profiles first … last − 1 begin, counted from the first, and how many each has."""
+    starts, counts = np.empty(last - first + 1, np.int64), np.empty(last - first, np.int64)
+    for r in range(last - first):
+        starts[r] = unit_start[first + r] - unit_start[first]
+        counts[r] = unit_start[first + r + 1] - unit_start[first + r]
+    starts[last - first] = unit_start[last] - unit_start[first]
+    return starts, counts
+
+
+@inner
 def plant(codes, counts, tree, order):
     """Build a forest of leaves given in the order of (tree, codes); ``order`` is each leaf's rank for ties.
 
@@ -94,7 +115,9 @@ def plant(codes, counts, tree, order):
     alive = np.zeros(size, np.int64)
     leaf = np.empty(size, np.int64)
     roots = np.zeros(trees + 1, np.int64)
-    position = level_start[:q].copy() - 1
+    position = np.empty(q, np.int64)
+    for j in range(q):
+        position[j] = level_start[j] - 1
     for r in range(n):
         for j in range(depth[r], q):
             position[j] += 1
@@ -108,12 +131,11 @@ def plant(codes, counts, tree, order):
         roots[tree[r] + 1] = position[0] + 1
         for j in range(q):
             alive[position[j]] += counts[r]
-    rightward = np.arange(1, size + 1)
-    leftward = np.arange(-1, size - 1)
+    rightward, leftward = numbers(np.int64(1), size), numbers(np.int64(-1), size)
     return (level_start, value, child, parent, alive, leaf, rightward, leftward), roots
 
 
-@nb.njit(nogil=True)
+@inner
 def take(forest, r):
     """Remove one record of leaf r."""
     level_start, parent, alive = forest[0], forest[3], forest[4]
@@ -123,7 +145,7 @@ def take(forest, r):
         node = parent[node]
 
 
-@nb.njit(nogil=True)
+@inner
 def right_of(i, end, alive, jump):
     """First live one at or after i, before end."""
     at = i
@@ -136,7 +158,7 @@ def right_of(i, end, alive, jump):
     return at
 
 
-@nb.njit(nogil=True)
+@inner
 def left_of(i, begin, alive, jump):
     """Last live one at or before i, not before begin; begin − 1 if there is none."""
     at = i
@@ -149,7 +171,7 @@ def left_of(i, begin, alive, jump):
     return at
 
 
-@nb.njit(nogil=True)
+@inner
 def _lower(value, begin, end, code):
     """First sibling whose code is at least the given one."""
     while begin < end:
@@ -161,14 +183,14 @@ def _lower(value, begin, end, code):
     return begin
 
 
-@nb.njit(nogil=True)
+@inner
 def _joined(i, j, value, lo, hi, prices):
     """Cost, in attribute j, of the box widened to node i."""
     v = value[i]
     return cost(j, min(lo[j], v), max(hi[j], v), prices)
 
 
-@nb.njit(nogil=True)
+@inner
 def _plateau_begin(b, floor, j, value, lo, hi, prices):
     """First of the siblings floor … b that costs as much as b (costs between them never turn), or b itself."""
     if prices[0][j] == FREE:
@@ -183,7 +205,7 @@ def _plateau_begin(b, floor, j, value, lo, hi, prices):
     return b
 
 
-@nb.njit(nogil=True)
+@inner
 def _plateau_end(a, ceiling, j, value, lo, hi, prices):
     """Last of the siblings a … ceiling that costs as much as a (costs between them never turn), or a itself."""
     if prices[0][j] == FREE:
@@ -198,7 +220,7 @@ def _plateau_end(a, ceiling, j, value, lo, hi, prices):
     return a
 
 
-@nb.njit(nogil=True)
+@inner
 def newcomer(first, last, people, mark):
     """First live unit of first … last − 1 whose person does not bear the mark; −1 if there is none."""
     person, stamp, live, jump = people
@@ -213,7 +235,7 @@ def newcomer(first, last, people, mark):
 # what is left lying between ``begin`` and ``low`` and between ``high`` and ``end``.
 
 
-@nb.njit(nogil=True)
+@inner
 def cheapest(forest, top, bottom, lo, hi, base, prices, units, people, mark, desk, best, best_leaf):
     """Leaf of least rise in the box's cost, under the top nodes ``top … bottom − 1``; ties to the first.
 
@@ -259,7 +281,7 @@ def cheapest(forest, top, bottom, lo, hi, base, prices, units, people, mark, des
         r = node - last_level
         if newcomer(unit_first[r], unit_last[r], people, mark) >= 0:
             best, best_leaf = total, leaf[node]
-    j = 0
+    j = np.int64(0)
     begin[0], end[0], partial[0] = top, bottom, 0
     opened = True
     while j >= 0:
@@ -315,7 +337,7 @@ def cheapest(forest, top, bottom, lo, hi, base, prices, units, people, mark, des
     return best, best_leaf
 
 
-@nb.njit(nogil=True)
+@inner
 def furthest(forest, top, bottom, point, prices, desk):
     """Leaf at the greatest distance from a point, under the top nodes ``top … bottom − 1``; ties to the first."""
     level_start, value, child, _, alive, leaf, rightward, leftward = forest
@@ -328,7 +350,7 @@ def furthest(forest, top, bottom, point, prices, desk):
         right_end = cost(j, point[j], width[j] - 1, prices)
         reach[j] = reach[j + 1] + max(left_end, right_end)
     best, best_leaf = np.int64(-1), np.int64(FAR)
-    j = 0
+    j = np.int64(0)
     begin[0], end[0], partial[0] = top, bottom, 0
     opened = True
     while j >= 0:
@@ -376,7 +398,7 @@ def furthest(forest, top, bottom, point, prices, desk):
     return best_leaf
 
 
-@nb.njit(nogil=True)
+@inner
 def box_cost(lo, hi, prices):
     """Cost of a box, all attributes together."""
     total = np.int64(0)
@@ -385,7 +407,7 @@ def box_cost(lo, hi, prices):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def joined_cost(lo, hi, codes, prices):
     """Cost of a box widened to one more record."""
     total = np.int64(0)

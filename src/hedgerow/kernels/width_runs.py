@@ -8,11 +8,12 @@ constant time. Ties: a record is left uncovered where that is as good; otherwise
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import kernel
 
-@nb.njit(nogil=True, cache=True)
+
+@kernel
 def cut_cells(low, high, starts, tags, sizes, wanted, width):
     """Cut the cells between ``starts`` into runs; returns a run per record, −1 if none covers it, and their number.
 
@@ -37,7 +38,8 @@ def cut_cells(low, high, starts, tags, sizes, wanted, width):
     choice = np.empty(n + 1, np.int64)
     queue = np.empty(n + 1, np.int64)
     offset = np.zeros(kinds + 1, np.int64)
-    offset[1:] = np.cumsum(sizes)
+    for kind in range(kinds):
+        offset[kind + 1] = offset[kind] + sizes[kind]
     seen = np.zeros(offset[kinds], np.int64)
     different = np.zeros(kinds, np.int64)
     for cell in range(starts.size - 1):

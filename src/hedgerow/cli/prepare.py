@@ -1,0 +1,44 @@
+"""``hedgerow prepare``: compile everything now, so that no later command waits for it."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hedgerow.cli.options import JsonOption, print_json
+from hedgerow.cli.progress import ProgressBar
+
+
+def prepare(
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Processes to compile with. Default: all processors.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compile the parts of Hedgerow that are compiled for this machine; otherwise the first commands do it.
+
+    Worth it when an image of a container is built. What is compiled already is left alone.
+    """
+    from hedgerow.preparing import COMPILING, prepare
+
+    console = Console(stderr=True)
+    with ProgressBar() as bar:
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage == COMPILING and done == 0 and not as_json and not console.is_terminal:
+                processes = threads or os.cpu_count() or 1
+                said = f"Compiling {total} parts of Hedgerow for this machine, {processes} at a time …"
+                console.print(said, highlight=False, soft_wrap=True)
+            bar(stage, done, total)
+
+        made = prepare(threads, progress)
+    if as_json:
+        print_json(made.to_dict())
+        return
+    said = f"all {made.kernels} parts were compiled already"
+    if made.compiled:
+        said = f"{made.compiled} of {made.kernels} parts compiled in {made.seconds:.0f} s"
+    Console().print(f"{said}; they are kept in {made.folder}", markup=False, highlight=False, soft_wrap=True)
