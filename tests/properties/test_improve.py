@@ -14,9 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow import kernels
 from hedgerow.clustering import ConstrainedKMember, DiverseClustering, Objective, Partition, find_cells
-from hedgerow.clustering.costs import UNIT, cost_tables
+from hedgerow.clustering.costs import FREE, TABLE, UNIT, cost_tables
 from hedgerow.clustering.improve import EFFORTS, Effort, Improvement, improve
 from hedgerow.measures.research_value import column_values, mean_group_value
 from hedgerow.microdata import Microdata, encode_table, read_table
@@ -198,12 +197,20 @@ def mixed(seed: int, records: int = 120, **changes: Any) -> tuple[Microdata, Pla
 
 
 def scratch_total(microdata: Microdata, recoding: Recoding, goal: Objective) -> int:
-    """Σ size × cost of the box, by the tables."""
+    """Σ size × cost of the box, by the tables, one look-up after the other."""
     costs = cost_tables(microdata, goal)
-    module = kernels.load("search_index")
     order = list(microdata.index_order)
+
+    def cost(j: int, lo: int, hi: int) -> int:
+        first, width = int(costs.offset[j]), int(costs.width[j])
+        if costs.kind[j] == TABLE:
+            return int(costs.costs[first + lo * width + hi])
+        if costs.kind[j] == FREE:
+            return int(costs.costs[first + width + hi]) - int(costs.costs[first + lo])
+        return max((int(step) for step in costs.costs[first + lo : first + hi]), default=0)
+
     return sum(
-        int(size) * int(module.box_cost(lo[order], hi[order], costs.prices))
+        int(size) * sum(cost(j, int(a), int(b)) for j, (a, b) in enumerate(zip(lo[order], hi[order], strict=True)))
         for size, lo, hi in zip(recoding.sizes, recoding.lo, recoding.hi, strict=True)
     )
 
