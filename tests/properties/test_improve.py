@@ -70,7 +70,7 @@ def naive_records(case: Case, microdata: Microdata) -> tuple[list[Attribute], li
 @pytest.mark.parametrize("name", ["loss", "ncp", "granularity"])
 @pytest.mark.parametrize("limits", [True, False])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_costs_are_those_from_scratch(name: str, limits: bool, data: st.DataObject) -> None:
     case = data.draw(cases(persons=data.draw(st.booleans())))
     microdata, requirement = encode(case), Requirement(case.k)
@@ -86,7 +86,7 @@ def test_costs_are_those_from_scratch(name: str, limits: bool, data: st.DataObje
 
 
 @given(case=cases(wide=True))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_many_values_per_column(case: Case) -> None:
     microdata, requirement = encode(case), Requirement(case.k)
     cells = find_cells(microdata, requirement)
@@ -99,7 +99,7 @@ def test_many_values_per_column(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_models_hold_after_every_search(kind: str, data: st.DataObject) -> None:
     given = data.draw(diverse(kind, persons=data.draw(st.booleans())))
     microdata, requirement = encode_diverse(given)
@@ -119,7 +119,7 @@ def test_models_hold_after_every_search(kind: str, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_never_below_the_best_there_is(data: st.DataObject) -> None:
     given = data.draw(diverse("p", persons=data.draw(st.booleans())))
     assume(len(given.sensitive[0]) <= 8)

@@ -7,9 +7,10 @@ before its loops does not count any more; its caller keeps the arrays until it r
 
 from __future__ import annotations
 
-import numba as nb
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from hedgerow.kernels.compiling import inner
 
 
 @intrinsic
@@ -25,7 +26,7 @@ def bare(_, array):
     return array(array), build
 
 
-@nb.njit(nogil=True)
+@inner
 def bare_demands(asked):
     """What is asked of groups (see ``demands.py``), as bare views."""
     k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, lasts = asked

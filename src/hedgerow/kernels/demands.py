@@ -8,9 +8,9 @@ does with any unit added). Stamp, histogram and tally are scratch space; the his
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from hedgerow.kernels.compiling import inner
 from hedgerow.kernels.diverse import total_lack
 
 NOTHING, VALUES, EVERYTHING = 0, 1, 2
@@ -18,7 +18,7 @@ PEOPLE = 0
 HISTOGRAM, TALLY, LASTS = 10, 11, 12
 
 
-@nb.njit(nogil=True)
+@inner
 def holds(units, many, asked):
     """Tell whether the first units of a list meet k and every model as a group."""
     k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, _ = asked
@@ -29,11 +29,11 @@ def holds(units, many, asked):
     for i in range(many):
         take(units[i], asked, i == 0)
     met = _met(k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally)
-    clear(units, 0, many, asked)
+    clear(units, np.int64(0), many, asked)
     return met
 
 
-@nb.njit(nogil=True)
+@inner
 def take(unit, asked, anew):
     """Count the person and the values of a unit that a growing group takes; ``anew``: as its first."""
     _, _, person, stamp, sensitive, value_start, _, _, _, _, histogram, tally, _ = asked
@@ -53,14 +53,14 @@ def take(unit, asked, anew):
             histogram[value_start[column] + v] += 1
 
 
-@nb.njit(nogil=True)
+@inner
 def met(asked):
     """Tell whether the growing group has all that is asked."""
     k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally, _ = asked
     return _met(k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally)
 
 
-@nb.njit(nogil=True)
+@inner
 def _met(k, what, person, stamp, sensitive, value_start, overall, models, trees, wanted, histogram, tally):
     if tally[PEOPLE] < k:
         return False
@@ -70,7 +70,7 @@ def _met(k, what, person, stamp, sensitive, value_start, overall, models, trees,
     return what != EVERYTHING or total_lack(histogram, value_start, overall, models, trees) == 0
 
 
-@nb.njit(nogil=True)
+@inner
 def clear(units, first, last, asked):
     """Empty the histogram of the values of some units."""
     sensitive, value_start, histogram = asked[4], asked[5], asked[HISTOGRAM]
@@ -80,7 +80,7 @@ def clear(units, first, last, asked):
                 histogram[value_start[column] + sensitive[units[i], column]] = 0
 
 
-@nb.njit(nogil=True)
+@inner
 def most_wanted(units, key, first, last, coming, asked):
     """Of some units, the one of least key that a growing group can do with; −1 if there is none.
 

@@ -12,10 +12,10 @@ other arrays.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from hedgerow.kernels.bare import bare, bare_demands
+from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.demands import LASTS, NOTHING, holds
 from hedgerow.kernels.neighbours import price
 from hedgerow.kernels.search_index import FAR, TABLE
@@ -33,7 +33,7 @@ def new_desk(q, room, capacity):
     return *seconds, np.full(capacity, -1, np.int64), np.empty(room + 1, np.int32)
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def exchange_in_cells(cells, records, groups, prices, asked, desk, passes, stop):
     """Exchange records between the groups of every cell, so many times at most; see :func:`new_desk`."""
     cell_start, group_start, first_unit = bare(cells[0]), bare(cells[1]), bare(cells[2])
@@ -62,7 +62,7 @@ def exchange_in_cells(cells, records, groups, prices, asked, desk, passes, stop)
                 break
 
 
-@nb.njit(nogil=True)
+@inner
 def _enclose(records, groups, seconds, prices, c):
     """Work out a group's box, the second ends, and its cost from its members."""
     lower, upper, profile = records[0], records[1], records[2]
@@ -87,7 +87,7 @@ def _enclose(records, groups, seconds, prices, c):
     cost[c] = total
 
 
-@nb.njit(nogil=True)
+@inner
 def _with(c, v, records, groups, prices):
     """Cost of a group with one more profile."""
     lower, upper, least, most, kind, costs = records[0], records[1], groups[4], groups[5], prices[0], prices[3]
@@ -98,7 +98,7 @@ def _with(c, v, records, groups, prices):
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def _replaced(c, z, v, limit, lower, upper, least, least2, most, most2, kind, costs, prices):
     """Cost of a group with profile v (−1: none) instead of a member of profile z; at least the limit if not below."""
     total = np.int64(0)
@@ -113,10 +113,10 @@ def _replaced(c, z, v, limit, lower, upper, least, least2, most, most2, kind, co
     return total
 
 
-@nb.njit(nogil=True)
+@inner
 def _may(groups, asked, listed, c, out, into):
     """Tell whether a group holds without one unit and with another (−1: with none)."""
-    many = 0
+    many = np.int64(0)
     for x in range(groups[2][c]):
         if groups[1][c, x] != out:
             listed[many] = groups[1][c, x]
@@ -127,13 +127,13 @@ def _may(groups, asked, listed, c, out, into):
     return holds(listed, many, asked)
 
 
-@nb.njit(nogil=True)
+@inner
 def _grows(groups, asked, listed, c, into):
     """Tell whether a group holds with one more unit."""
-    return asked[LASTS] or _may(groups, asked, listed, c, -1, into)
+    return asked[LASTS] or _may(groups, asked, listed, c, np.int64(-1), into)
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _groups_near(v, many, mark, stamp, found, first_unit, near, place, size, room):
     """List the groups of a profile's neighbours that do not bear the mark; returns how many."""
     total = 0
@@ -149,7 +149,7 @@ def _groups_near(v, many, mark, stamp, found, first_unit, near, place, size, roo
     return total
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _drop(groups, r):
     place, member, size = groups[0], groups[1], groups[2]
     c = place[r]
@@ -160,7 +160,7 @@ def _drop(groups, r):
             break
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _put(groups, r, c):
     place, member, size = groups[0], groups[1], groups[2]
     member[c, size[c]] = r
@@ -168,7 +168,7 @@ def _put(groups, r, c):
     place[r] = c
 
 
-@nb.njit(nogil=True)
+@part
 def _exchange(first, last, first_unit, records, groups, asked, prices, seconds, mark, stamp, listed, stop):
     """Go over the units of a cell once and take the steps that lower the loss; returns by how much, and the stamp."""
     kind, costs = prices[0], prices[3]
@@ -188,13 +188,14 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, seconds, 
         if own < 0 or size[own] > room or cost[own] == 0 or size[own] < 2:
             continue
         v, own_size = profile[r], np.int64(size[own])
-        without = _replaced(own, v, -1, FAR, lower, upper, least, least2, most, most2, kind, costs, prices)
+        nobody, far = np.int32(-1), np.int64(FAR)
+        without = _replaced(own, v, nobody, far, lower, upper, least, least2, most, most2, kind, costs, prices)
         gain = own_size * (cost[own] - without)  # that a replacement of the unit can gain in its own group
         may_leave = own_size > k
         if gain == 0 and not may_leave:
             continue
         if may_leave and not plain:
-            may_leave = _may(groups, asked, listed, own, r, -1)
+            may_leave = _may(groups, asked, listed, own, r, np.int64(-1))
         leaving = own_size * cost[own] - (own_size - 1) * without
         stamp += 1
         mark[own] = stamp

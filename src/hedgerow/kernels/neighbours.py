@@ -16,17 +16,17 @@ STEPS  code                          code           see :func:`dearest_step`
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from hedgerow.kernels.bare import bare
+from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.search_index import FAR, FREE, TABLE
 
 NOWHERE = (1 << 31) - 1
 ROUNDS, LOOKED_AT = 2, 10  # how often neighbours of neighbours are looked at, and how many of how many
 
 
-@nb.njit(nogil=True)
+@inner
 def dearest_step(lo, hi, row, width, costs):
     """Greatest of the steps between two codes, by a sparse table whose first row begins at ``row``."""
     if lo == hi:
@@ -39,7 +39,7 @@ def dearest_step(lo, hi, row, width, costs):
     return np.int64(max(costs[row + lo], costs[row + hi - reach]))
 
 
-@nb.njit(nogil=True)
+@inner
 def price(j, lower, upper, prices):
     """Cost, in attribute j, of a box with encoded ends."""
     kind, offset, width, costs = prices
@@ -50,7 +50,7 @@ def price(j, lower, upper, prices):
     return dearest_step(np.int64(lower), np.int64(upper), offset[j], width[j], costs)
 
 
-@nb.njit(nogil=True)
+@inner
 def prefix_tree(lower, upper):
     """Lay out a prefix tree of sorted, different profiles: where levels and children begin, and the nodes' ends."""
     n, q = lower.shape
@@ -69,7 +69,9 @@ def prefix_tree(lower, upper):
     size = level_start[q]
     node_lower, node_upper = np.empty(size, np.uint32), np.empty(size, np.uint32)
     child = np.full(size + 1, size, np.int32)
-    last = level_start[:q] - 1
+    last = np.empty(q, np.int64)
+    for j in range(q):
+        last[j] = level_start[j] - 1
     for r in range(n):
         for j in range(depth[r], q):
             last[j] += 1
@@ -79,7 +81,7 @@ def prefix_tree(lower, upper):
     return level_start, node_lower, node_upper, child
 
 
-@nb.njit(nogil=True)
+@inner
 def _first_from(node_upper, begin, end, mark):
     """First of ascending siblings whose upper end is at least a mark."""
     while begin < end:
@@ -91,7 +93,7 @@ def _first_from(node_upper, begin, end, mark):
     return begin
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _insert(y, distance, found, far, who):
     """Put a profile in its place among the nearest so far; returns how many are known."""
     many = far.size
@@ -106,7 +108,7 @@ def _insert(y, distance, found, far, who):
     return found
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def nearest_in_cells(lower, upper, counts, cell_start, prices, k, window, patience, near, distance, least, stop):
     """Find, for every profile of every cell, the nearest others of it, and the least a record costs in a group of k.
 
@@ -141,10 +143,13 @@ def nearest_in_cells(lower, upper, counts, cell_start, prices, k, window, patien
             bare(lower)[first:last], bare(upper)[first:last], bare(counts)[first:last], prices, k, window, patience,
             bare(near)[first:last], bare(distance)[first:last], bare(least)[first:last], stop,
         )  # fmt: skip
-        near[first:last] += np.where(near[first:last] < 0, 0, first).astype(np.int32)
+        for r in range(first, last):
+            for i in range(near.shape[1]):
+                if near[r, i] >= 0:
+                    near[r, i] += np.int32(first)
 
 
-@nb.njit(nogil=True)
+@part
 def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, least, stop):
     """Find the nearest others of the profiles of one cell, numbered from 0."""
     kind, _, _, costs = prices
@@ -250,7 +255,7 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
                 least[u] = distance[u, i]
 
 
-@nb.njit(nogil=True)
+@inner
 def _look_around(u, n, lower, upper, kind, costs, prices, near, distance, far, who, seen):
     """Look for nearer profiles among the neighbours of the nearest ones: those near a profile are near each other."""
     q, many = lower.shape[1], near.shape[1]

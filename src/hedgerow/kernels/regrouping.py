@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 
 from hedgerow.kernels.bare import bare, bare_demands
+from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.demands import EVERYTHING, NOTHING, clear, holds, met, most_wanted, take
 from hedgerow.kernels.neighbours import NOWHERE, dearest_step, price
 from hedgerow.kernels.search_index import FREE, TABLE
@@ -65,7 +65,7 @@ def new_desk(q, room, k, capacity):
     return by_group, pool, new, old
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def below(chance, n):
     """Draw a number from 0 to n − 1."""
     x = chance[0]
@@ -76,7 +76,7 @@ def below(chance, n):
     return np.int64(((x >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _excess(c, profile, least, member, size, cost):
     """What a group loses beyond the least that its members cost."""
     excess = np.int64(size[c]) * cost[c]
@@ -86,7 +86,7 @@ def _excess(c, profile, least, member, size, cost):
     return np.float32(excess)
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _collect(c, chance, close, taken, mark, profile, first_unit, near, place, member, size, cost):
     """Choose groups near a group for a pool with it, and mark them; returns how many, and their loss."""
     room = member.shape[1]
@@ -109,7 +109,7 @@ def _collect(c, chance, close, taken, mark, profile, first_unit, near, place, me
     return many, loss
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _reprice(z, a, b, first, last, units_lower, units_upper, part, pool_cost, kind, row, width, costs):
     """Work out anew what units of the pool cost in one attribute with a group whose ends are a and b."""
     if kind == TABLE:
@@ -130,7 +130,7 @@ def _reprice(z, a, b, first, last, units_lower, units_upper, part, pool_cost, ki
             part[z, y] = worth
 
 
-@nb.njit(nogil=True, inline="always")
+@part
 def _joined(c, v, box_lower, box_upper, lower, upper, kind, costs, prices):
     """Cost of a group with one more unit, of profile v."""
     worth = np.int64(0)
@@ -140,7 +140,7 @@ def _joined(c, v, box_lower, box_upper, lower, upper, kind, costs, prices):
     return worth
 
 
-@nb.njit(nogil=True, cache=True)
+@kernel
 def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat, seeds, progress, stop):
     """Regroup pools of the groups of every cell, ``tries_each`` times for every k units.
 
@@ -235,7 +235,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                 else:
                     active[attributes] = j
                     attributes += 1
-            total, floors = 0, np.int64(0)
+            total, floors = np.int64(0), np.int64(0)
             for i in range(many):
                 for x in range(size[taken[i]]):
                     r = member[taken[i], x]
@@ -256,7 +256,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
             want = total // k
             if (want * k == total and many == 1) or below(chance, 100) < ONE_FEWER:
                 want -= 1
-            new, first, lost, failed = 0, 0, np.int64(0), floors >= limit
+            new, first, lost, failed = np.int64(0), np.int64(0), np.int64(0), floors >= limit
             while new < want and total - first >= k and not failed:
                 x, end, now, complete = first + below(chance, total - first), first, np.int32(-1), False
                 for y in range(first, total):
@@ -333,7 +333,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
 
             # Each unit left over joins the group whose loss grows least: a new one, one that another such unit has
             # joined, or one of its neighbours'.
-            joined = 0
+            joined = np.int64(0)
             for y in range(first, total):
                 if failed:
                     break
@@ -454,11 +454,11 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
         progress[0] += n - reported
 
 
-@nb.njit(nogil=True)
+@inner
 def _all_hold(member, size, units, goes, made_start, old_number, new, joined, total, listed, asked):
     """Tell whether all groups that would be made or changed hold: for models that growth may break."""
     for g in range(new + joined):
-        many = 0
+        many = np.int64(0)
         if g < new:
             for y in range(made_start[g], made_start[g + 1]):
                 listed[many] = units[y]
