@@ -16,7 +16,7 @@ from hypothesis import settings
 from tests.postgres import programs, running
 from tests.spark import has_java, start_spark
 
-settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=50)
 settings.load_profile("hedgerow")
 
 ROOT = Path(__file__).parent.parent

@@ -63,7 +63,7 @@ def compare(fast: Recoding, microdata: Microdata, naive: Partitioner) -> None:
 
 @pytest.mark.parametrize("limits", [True, False])
 @given(case=cases())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_same_groups_as_the_naive_reference(case: Case, limits: bool) -> None:
     microdata = encode(case)
     fast = Partition(Requirement(case.k), ignore_limits=not limits)(microdata)
@@ -78,7 +78,7 @@ def test_same_groups_with_many_values_per_column(case: Case) -> None:
 
 
 @given(case=cases(persons=True))
-@settings(max_examples=55)
+@settings(max_examples=30)
 def test_same_groups_when_k_counts_persons(case: Case) -> None:
     microdata = encode(case)
     compare(Partition(Requirement(case.k))(microdata), microdata, reference(case, microdata, True))
@@ -151,7 +151,7 @@ def check_split(microdata: Microdata, requirement: Requirement, naive: Partition
 
 
 @given(case=cases(), most=st.integers(1, 12))
-@settings(max_examples=55)
+@settings(max_examples=30)
 def test_splitting_is_the_naive_one_and_withholds_no_more(case: Case, most: int) -> None:
     microdata = encode(case)
     _, refined = check_split(microdata, Requirement(case.k), reference(case, microdata, True), most)
