@@ -134,6 +134,7 @@ def improve(
     """
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
+    rounded = costs.rounded()
     asked = _asked(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
     losses = np.zeros((len(layout.records), 2), np.int64)
@@ -142,7 +143,7 @@ def improve(
         part = Part.of(layout, first, last)
         units = layout.units[part.units]
         as_it_was = part.numbered(groups.group_of[units])
-        found = _search(part, part.numbered(start[units]), costs.rounded(), asked, effort, seed, done, stop)
+        found = _search(part, part.numbered(start[units]), rounded, asked, effort, seed, done, stop)
         lost = losses[first:last]
         lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
         better = lost[:, 1] < lost[:, 0]

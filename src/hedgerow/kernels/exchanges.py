@@ -17,7 +17,7 @@ import numpy as np
 from hedgerow.kernels.bare import bare, bare_demands
 from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.demands import LASTS, NOTHING, holds
-from hedgerow.kernels.neighbours import price
+from hedgerow.kernels.neighbours import cost_with, price
 from hedgerow.kernels.search_index import FAR, TABLE
 
 NO_STEP, MOVE, SWAP, PATH, CYCLE = range(5)
@@ -85,17 +85,6 @@ def _enclose(records, groups, seconds, prices, c):
         seconds[0][c, j], seconds[1][c, j] = second_least, second_most
         total += price(j, least, most, prices)
     cost[c] = total
-
-
-@inner
-def _with(c, v, records, groups, prices):
-    """Cost of a group with one more profile."""
-    lower, upper, least, most, kind, costs = records[0], records[1], groups[4], groups[5], prices[0], prices[3]
-    total = np.int64(0)
-    for j in range(lower.shape[1]):
-        a, b = min(least[c, j], lower[v, j]), max(most[c, j], upper[v, j])
-        total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
-    return total
 
 
 @inner
@@ -206,7 +195,11 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, seconds, 
             c = first_groups[i]
             many = np.int64(size[c])
             if may_leave:
-                change = (many + 1) * _with(c, v, records, groups, prices) - many * cost[c] - leaving
+                change = (
+                    (many + 1) * cost_with(c, v, least, most, lower, upper, kind, costs, prices)
+                    - many * cost[c]
+                    - leaving
+                )
                 if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, r)):
                     best, step, group1 = change, MOVE, c
             ceiling = gain if good < GOOD_PLACES else min(gain, good_rise[good - 1])
@@ -252,7 +245,10 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, seconds, 
                 many = np.int64(size[c])
                 if may_leave:
                     change = (
-                        (many + 1) * _with(c, profile[z], records, groups, prices) - many * cost[c] - leaving + rise
+                        (many + 1) * cost_with(c, profile[z], least, most, lower, upper, kind, costs, prices)
+                        - many * cost[c]
+                        - leaving
+                        + rise
                     )
                     if change < best and size[c] < room and (plain or _grows(groups, asked, listed, c, z)):
                         best, step, group1, unit1, group2 = change, PATH, good_group[h], z, c

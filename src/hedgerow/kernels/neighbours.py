@@ -50,6 +50,16 @@ def price(j, lower, upper, prices):
     return dearest_step(np.int64(lower), np.int64(upper), offset[j], width[j], costs)
 
 
+@part
+def cost_with(c, v, box_lower, box_upper, lower, upper, kind, costs, prices):
+    """Cost of a group with one more unit, of profile v."""
+    worth = np.int64(0)
+    for j in range(lower.shape[1]):
+        a, b = min(box_lower[c, j], lower[v, j]), max(box_upper[c, j], upper[v, j])
+        worth += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+    return worth
+
+
 @inner
 def prefix_tree(lower, upper):
     """Lay out a prefix tree of sorted, different profiles: where levels and children begin, and the nodes' ends."""
@@ -150,6 +160,18 @@ def nearest_in_cells(lower, upper, counts, cell_start, prices, k, window, patien
 
 
 @part
+def _distance(u, y, limit, lower, upper, kind, costs, prices):
+    """Cost of the box of two profiles; at least the limit if not below."""
+    total = np.int64(0)
+    for j in range(lower.shape[1]):
+        a, b = min(lower[u, j], lower[y, j]), max(upper[u, j], upper[y, j])
+        total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
+        if total >= limit:
+            break
+    return total
+
+
+@part
 def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, least, stop):
     """Find the nearest others of the profiles of one cell, numbered from 0."""
     kind, _, _, costs = prices
@@ -180,12 +202,7 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
             if seen[y] == u:
                 continue
             seen[y] = u
-            total = np.int64(0)
-            for j in range(q):
-                a, b = min(lower[u, j], lower[y, j]), max(upper[u, j], upper[y, j])
-                total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
-                if total >= limit:
-                    break
+            total = _distance(u, y, limit, lower, upper, kind, costs, prices)
             if total < limit:
                 found = _insert(y, total, found, far, who)
                 if found == many:
@@ -258,8 +275,7 @@ def _nearest(lower, upper, counts, prices, k, window, patience, near, distance, 
 @inner
 def _look_around(u, n, lower, upper, kind, costs, prices, near, distance, far, who, seen):
     """Look for nearer profiles among the neighbours of the nearest ones: those near a profile are near each other."""
-    q, many = lower.shape[1], near.shape[1]
-    found = 0
+    many, found = near.shape[1], 0
     mark = n + u  # as seen by this search
     seen[u] = mark
     while found < many and near[u, found] >= 0:
@@ -273,12 +289,7 @@ def _look_around(u, n, lower, upper, kind, costs, prices, near, distance, far, w
             if y < 0 or seen[y] == mark:
                 continue
             seen[y] = mark
-            total = np.int64(0)
-            for j in range(q):
-                a, b = min(lower[u, j], lower[y, j]), max(upper[u, j], upper[y, j])
-                total += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
-                if total >= limit:
-                    break
+            total = _distance(u, y, limit, lower, upper, kind, costs, prices)
             if total < limit:
                 found = _insert(y, total, found, far, who)
                 if found == many:

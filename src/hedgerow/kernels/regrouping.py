@@ -26,7 +26,7 @@ import numpy as np
 from hedgerow.kernels.bare import bare, bare_demands
 from hedgerow.kernels.compiling import inner, kernel, part
 from hedgerow.kernels.demands import EVERYTHING, NOTHING, clear, holds, met, most_wanted, take
-from hedgerow.kernels.neighbours import NOWHERE, dearest_step, price
+from hedgerow.kernels.neighbours import NOWHERE, cost_with, dearest_step, price
 from hedgerow.kernels.search_index import FREE, TABLE
 
 BREATH = 256  # tries between two looks at the stop flag
@@ -128,16 +128,6 @@ def _reprice(z, a, b, first, last, units_lower, units_upper, part, pool_cost, ki
             worth = np.int32(dearest_step(lo, hi, row, width, costs))
             pool_cost[y] += worth - part[z, y]
             part[z, y] = worth
-
-
-@part
-def _joined(c, v, box_lower, box_upper, lower, upper, kind, costs, prices):
-    """Cost of a group with one more unit, of profile v."""
-    worth = np.int64(0)
-    for j in range(lower.shape[1]):
-        a, b = min(box_lower[c, j], lower[v, j]), max(box_upper[c, j], upper[v, j])
-        worth += costs[a + b] if kind[j] == TABLE else price(j, a, b, prices)
-    return worth
 
 
 @kernel
@@ -352,7 +342,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                 v = profile[units[y]]
                 for g in range(joined):
                     if old_size[g] < room:
-                        worth = _joined(g, v, old_lower, old_upper, lower, upper, kind, costs, prices)
+                        worth = cost_with(g, v, old_lower, old_upper, lower, upper, kind, costs, prices)
                         rise = (old_size[g] + 1) * worth - old_size[g] * old_cost[g]
                         if rise < best:
                             best, chosen, chosen_cost, where = rise, np.int64(g), worth, CHANGED
@@ -373,7 +363,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                     here, each = np.int64(size[other]), np.int64(cost[other])
                     if here >= room or each >= best or far + max(far - each, 0) * here >= best:
                         continue
-                    worth = _joined(other, v, box_lower, box_upper, lower, upper, kind, costs, prices)
+                    worth = cost_with(other, v, box_lower, box_upper, lower, upper, kind, costs, prices)
                     rise = (here + 1) * worth - here * each
                     if rise < best:
                         best, chosen, chosen_cost, where = rise, other, worth, OUTSIDE
