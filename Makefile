@@ -89,6 +89,11 @@ bench: $(DEV) $(PEERS) ## Measure time, memory and loss beside other tools, say 
 .PHONY: peers
 peers: $(PEERS) ## Make .peers with the tools that the benchmarks compare with
 
+.PHONY: torture
+torture: system-packages $(DEV) ## Attack it for hours: faults, kills, hostile bytes, tampering (MINUTES=120 SEED=… ONLY=…)
+	@$(BIN)/hedgerow prepare
+	@$(BIN)/python -m tests.robustness --minutes $(or $(MINUTES),120) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
 .PHONY: papers
 papers: $(DEV) ## Repeat the papers' experiments on Adult, and write their page
 	@$(BIN)/python -m benchmarks.papers
@@ -129,7 +134,7 @@ constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in c
 
 .PHONY: clean
 clean: ## Remove the environment, the caches and everything built
-	@rm -rf $(VENV) .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	@rm -rf $(VENV) .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: help
