@@ -39,8 +39,8 @@ OF_DATABASES = ("PG", "KRB5")
 """The same for a child that is to reach a database: where it is, as whom, and the password where it stands there."""
 
 BEGIN = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); del sys.argv[1]; import runpy; "
-    "runpy.run_module(sys.argv[1], run_name='__main__', alter_sys=True)"
+    "import sys, json; path, module = sys.argv[1:3]; del sys.argv[1:3]; sys.path[:] = json.loads(path); import runpy; "
+    "runpy.run_module(module, run_name='__main__', alter_sys=True)"
 )
 
 
