@@ -45,6 +45,8 @@ def sources_of(name: str) -> tuple[str, ...]:
 def home() -> Path:
     """The folder of all compiled kernels, whether it can be written or not."""
     chosen = os.environ.get("HEDGEROW_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    if chosen and not Path(chosen).is_absolute() and not os.environ.get("HEDGEROW_CACHE"):
+        chosen = None  # so says the standard; compiled code that lies where the person stands must not be run
     return (Path(chosen) if chosen else Path.home() / ".cache") / "hedgerow"
 
 

@@ -6,13 +6,13 @@ the format, SVG or PNG, and the same facts give the same bytes of SVG with the s
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.working_folder import import_library
 
 PIXELS_PER_INCH = 100
 WIDTH = 9.0  # inches: 900 pixels
@@ -260,7 +260,7 @@ class _Plot:
 
 def _load(name: str) -> Any:
     try:
-        return importlib.import_module(name)
+        return import_library(name)
     except ImportError:
         message = "Plots need matplotlib, which is not installed."
         raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[report]'")) from None
