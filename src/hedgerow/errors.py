@@ -43,6 +43,8 @@ CODES: dict[str, str] = {
     # data
     "no-file": "a file or folder does not exist or cannot be opened",
     "format": "the kind of data is not one that Hedgerow reads",
+    "unreadable-file": "a file is so damaged that reading it failed",
+    "too-much": "something is larger, deeper or longer, or takes more memory or time to read, than is allowed",
     "encoding": "the bytes of a file are not text in the stated encoding",
     "ragged": "rows of a file do not have as many cells as its header",
     "duplicate-column": "two columns have the same name",
