@@ -6,14 +6,18 @@ read. Where the limits of all readers stand is told in the reference, under "Lim
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, Problem
 
+NOT_FOR_TABLES = frozenset({"punycode", "idna", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"})
+"""Encodings of text that no table is written in; some take a time that grows with the square of its length."""
 MOST_JSON_BYTES = 256 << 20
 MOST_JSON_PARTS = 20_000_000
 """Values of a JSON text, counted by its commas and brackets, those inside of texts included."""
@@ -96,19 +100,43 @@ def read_json(text: str | bytes) -> Any:
         raise ValueError("nested too deep") from None
     except ValueError:
         raise ValueError("not JSON") from None
-    if opened > MOST_JSON_DEPTH:
-        _check_depth(found)
+    if opened > MOST_JSON_DEPTH and is_deeper(found, MOST_JSON_DEPTH):
+        raise ValueError("nested too deep")
     return found
 
 
-def _check_depth(found: Any) -> None:
-    level = [found] if isinstance(found, dict | list) else []
-    for _ in range(MOST_JSON_DEPTH):
-        parts = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
-        level = [part for part in parts if isinstance(part, dict | list)]
-        if not level:
-            return
-    raise ValueError("nested too deep")
+def is_text_encoding(name: str) -> bool:
+    """Tell whether Python knows an encoding of text by this name that a table may be written in.
+
+    Examples
+    --------
+    >>> [is_text_encoding(name) for name in ("utf-8", "latin-1", "zip", "rot13", "punycode", "no such")]
+    [True, True, False, False, False, False]
+    """
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError, ImportError):
+        return False
+    plain = getattr(found, "_is_text_encoding", True)
+    return bool(plain) and found.name.replace("_", "-") not in NOT_FOR_TABLES
+
+
+def is_deeper(found: Any, most: int) -> bool:
+    """Tell whether plain data is nested deeper than so many levels.
+
+    Examples
+    --------
+    >>> is_deeper({"a": [1]}, 2), is_deeper({"a": [[1]]}, 2)
+    (False, True)
+    """
+    left = [(found, 0)]
+    while left:
+        part, depth = left.pop()
+        if isinstance(part, Mapping | list | tuple):
+            if depth == most:
+                return True
+            left += [(one, depth + 1) for one in (part.values() if isinstance(part, Mapping) else part)]
+    return False
 
 
 def _refuse_other(mode: int, path: str | Path, what: str) -> None:

@@ -1,4 +1,4 @@
-"""How much a child may take, by the size of what it reads."""
+"""How much a child may take, by the size of what it reads, and what a table may hold."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 SECONDS, BYTES_PER_SECOND = 4, 2 << 20
 OUTPUT, OUTPUT_PER_BYTE = 512 << 20, 32
 PATIENCE = 120
+MOST_COLUMNS = 10_000
+MOST_HEADER = 16 << 20
+"""Characters of a CSV file's first line."""
+LONGEST_NAME = 10_000
+"""Characters of a column's name."""
+LONGEST_CELL = 1 << 20
+"""Bytes of a cell of text."""
+MOST_CELLS, CELLS_PER_BYTE = 20_000_000, 20
+"""Cells that a file may unpack to, whatever its size, and for each of its bytes."""
+MOST_FOOTER = 64 << 20
+"""Bytes of a text, and parts of a list, in the footer of a Parquet file."""
+MOST_BATCHES = 1_000_000
+"""Batches of an Arrow file."""
 
 
 @dataclass(frozen=True)
@@ -61,3 +74,8 @@ def room() -> float:
     except ValueError:
         return 1.0
     return min(max(asked, 1.0), 1000.0) if math.isfinite(asked) else 1.0
+
+
+def most_cells(size: int, wider: float) -> int:
+    """Return how many cells a file of so many bytes may unpack to."""
+    return int(wider * (MOST_CELLS + CELLS_PER_BYTE * size))

@@ -21,6 +21,7 @@ from hedgerow.sandbox.limits import Limits
 
 ORDER = struct.Struct("<200sQQQ")  # as template.py has it, which needs Unix and is not imported here
 MOST_FILES = 200
+PIPE = 1 << 20
 START = "import sys; sys.path.append(sys.argv[1]); from hedgerow.sandbox.template import main; main(int(sys.argv[2]))"
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What children see of the environment: only where programs and libraries lie."""
@@ -96,6 +97,14 @@ def prepare() -> None:
     _template.prepare()
 
 
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more at once, where that can be asked for."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+
+
 def run(
     task: str,
     request: Mapping[str, Any],
@@ -141,6 +150,7 @@ def run(
         order = ORDER.pack(task.encode(), limits.memory, limits.seconds, limits.output)
         talk, theirs = socket.socketpair()
         pipe, sink = os.pipe()
+        _widen(pipe)
         answer = Answer(place or (str(files[0]) if files else "data"), limits, talk, pipe)
         opened.callback(os.close, sink)
         opened.callback(theirs.close)
