@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 from hedgerow.errors import PlanError, Problem
 from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.outputs import put_text
 
 
 def read_paths(path: Path) -> list[tuple[str, ...]]:
@@ -49,5 +51,6 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, delimiter: str = ";") -> None:
     """Write a hierarchy file that :func:`read_hierarchy` and ARX read."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    put_text(path, text.getvalue(), "the hierarchy", replace=True)
