@@ -6,7 +6,8 @@ The tree of exceptions::
     ├── PlanError            the plan asks for something it cannot mean      exit code 2
     ├── DataError            the data, or a place to write to, cannot be used exit code 2
     ├── NoSolution           nothing can be released within the plan         exit code 3
-    └── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    ├── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    └── DoneBut              it is done, but something after that went wrong exit code 4
 
 Every error is a list of :class:`Problem`: what, where, and what to do. A problem never holds a value taken from a
 record, because it may identify someone: it names the column, the row number and the rule.
@@ -88,6 +89,9 @@ CODES: dict[str, str] = {
     "audit": "holders of all versions could learn too much from the next one",
     # broken promise
     "broken-promise": "a release does not keep what its plan promises",
+    # done, but
+    "done-but": "what was asked is done, but something after that went wrong",
+    "in-doubt": "whether what was asked is done could not be found out",
     # usage
     "usage": "a command or function was called with arguments it does not take",
     # the studio
@@ -163,6 +167,15 @@ class BrokenPromise(HedgerowError):
     """A release does not keep what its plan promises."""
 
     exit_code = 1
+
+
+class DoneBut(HedgerowError):
+    """What was asked is done, but something after that went wrong; or nobody knows whether it is done.
+
+    Every other error means that nothing has changed.
+    """
+
+    exit_code = 4
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from hedgerow.cli.options import JsonOption, print_json
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.run import Verdict
 
 
 def report(
@@ -92,7 +93,7 @@ def report(
         if output is not None:
             console.print(f"report written to [bold]{escape(_short(output))}[/]", highlight=False, soft_wrap=True)
     if not made.kept:
-        raise typer.Exit(1)
+        raise Verdict(1)  # the page is written all the same
 
 
 def _short(path: Path) -> str:

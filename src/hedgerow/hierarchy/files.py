@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.intake import read_bytes
+from hedgerow.outputs import put_text
 
 MOST_BYTES = 64 << 20
 
@@ -53,5 +55,6 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, delimiter: str = ";") -> None:
     """Write a hierarchy file that :func:`read_hierarchy` and ARX read."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    put_text(path, text.getvalue(), "the hierarchy", replace=True)

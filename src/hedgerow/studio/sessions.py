@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hedgerow.engines.scratch import PrivateFolder
+from hedgerow.outputs import PrivateFolder
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.files import Files
 from hedgerow.studio.reader import Reader, Readers
