@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
@@ -36,14 +38,17 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if words == ["--version"]:  # so short an answer should not wait for all that makes commands
         print(f"hedgerow {__version__}")
         sys.exit()
-    from hedgerow.cli.app import app
-    from hedgerow.cli.waiting import spare_pandas, tell_of_compiling
-
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, _interrupt)
-    if "--json" not in words:
-        tell_of_compiling()
+    keep_quiet()
     try:
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sign, _interrupt)
+        from hedgerow.cli.app import app
+        from hedgerow.cli.printing import allow_any_text
+        from hedgerow.cli.waiting import spare_pandas, tell_of_compiling
+
+        allow_any_text()
+        if "--json" not in words:
+            tell_of_compiling()
         spare_pandas(words)
         app(words, standalone_mode=True)
     except HedgerowError as error:
@@ -67,12 +72,32 @@ def run(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
+def keep_quiet() -> None:
+    """Let nothing tell of records in passing: errors of threads and finalizers, warnings of libraries, core dumps."""
+    sys.excepthook = lambda kind, error, trace: _say_kind(error)
+    sys.unraisablehook = lambda what: _say_kind(what.exc_value)
+    threading.excepthook = lambda what: _say_kind(what.exc_value)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+    with contextlib.suppress(ImportError, OSError, ValueError):  # not on Windows; else a lower limit stands already
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _say_kind(error: BaseException | None) -> None:
+    """Say what kind of error it was, and where, but not its text."""
+    if error is not None and not isinstance(error, Interrupted | SystemExit):
+        print(f"hedgerow: internal error ({kind_and_place(error)})", file=sys.stderr)
+
+
 def _report(error: HedgerowError, as_json: bool) -> None:
+    from hedgerow.cli.printing import print_json, say_error
+
     if as_json:
-        problems = [problem.to_dict() for problem in error.problems]
-        print(json.dumps({"problems": problems}, indent=2, ensure_ascii=False))
+        print_json({"problems": [problem.to_dict() for problem in error.problems]})
     for problem in error.problems:
-        print(f"hedgerow: {problem}", file=sys.stderr)
+        say_error(f"hedgerow: {problem}")
 
 
 def _end() -> NoReturn:

@@ -29,7 +29,7 @@ def new_folder(target: Path, replace: bool) -> Iterator[Path]:
         sweep(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.hedgerow-{os.getpid()}-", dir=target.parent))
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise cannot_write(target, error) from None
     try:
         yield folder
         for file in folder.rglob("*"):
@@ -39,7 +39,7 @@ def new_folder(target: Path, replace: bool) -> Iterator[Path]:
         _move_into_place(folder, target, replace)
         _sync(target.parent)
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise cannot_write(target, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -90,7 +90,7 @@ class Workbench:
     ) -> None:
         """Take a table to work on, with a plan that is given, or else drafted."""
         given = None if plan is None else Plan.load(plan)
-        seen = examine(place, None if given is None else given.data, progress)
+        seen = examine(place, None if given is None else given.data, progress, trust_names=given is not None)
         drafted = given or Plan.loads(seen.to_yaml(), file="draft")
         with self._lock:
             self.source = Source(str(place), name or (shown(place) if is_server(place) else Path(place).name), seen)
@@ -106,7 +106,7 @@ class Workbench:
             raise PlanError(Problem("missing-column", message, hint="open the table that the plan is for"))
         seen = self.source.seen
         if plan.data != (DataFormat() if self.plan is None else self.plan.data):  # its cells are read in another way
-            seen = examine(self.source.place, plan.data)
+            seen = examine(self.source.place, plan.data, trust_names=True)
         with self._lock:
             self.source = replace(self.source, seen=seen)
             self._begin(plan)
