@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.rule import Rule
 
+from hedgerow.cli.printing import show, tell
 from hedgerow.lattice import Patience
 from hedgerow.outputs import new_folder
 from hedgerow.outputs.moment import rehearsal
@@ -67,22 +67,22 @@ class Demo:
     verification: Mapping[str, Any]
     risks: Mapping[str, Any] | None
 
-    def show(self, console: Console) -> None:
+    def show(self) -> None:
         """Tell the story step by step, with the commands that do the same."""
         data, plan, release = self.table, self.folder / "plan.yaml", self.folder / "release"
-        steps: list[tuple[str, Any]] = [
-            (f"hedgerow explain {data} {plan}", explanation_summary(self.explanation)),
-            (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary(self.facts)),
-            (f"hedgerow verify {release} --original {data}", verification_summary(self.verification)),
-            (f"hedgerow report {release}", risk_summary(self.facts, self.risks)),
+        steps: list[tuple[str, Callable[..., RenderableType], tuple[Any, ...]]] = [
+            (f"hedgerow explain {data} {plan}", explanation_summary, (self.explanation,)),
+            (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary, (self.facts,)),
+            (f"hedgerow verify {release} --original {data}", verification_summary, (self.verification,)),
+            (f"hedgerow report {release}", risk_summary, (self.facts, self.risks)),
         ]
-        for command, summary in steps:
-            console.print(Rule(style="dim"))
-            console.print(f"[bold]$ {escape(command)}\n", highlight=False, soft_wrap=True)
-            console.print(summary, markup=False)
-            console.print()
-        console.print(Rule(style="dim"))
-        console.print("[bold]where to look\n")
+        for command, draw, found in steps:
+            show(lambda: Rule(style="dim"))
+            tell("[bold]$ {}\n", command)
+            show(draw, *found)
+            tell("")
+        show(lambda: Rule(style="dim"))
+        tell("[bold]where to look\n")
         for path, what in (
             (data, f"the made-up {self.kind.people}"),
             (plan, "what their owner asked, with comments"),
@@ -90,7 +90,7 @@ class Demo:
             (release / "facts.json", "what is true of it"),
             (self.folder / REPORT, "all of this on a page, to read, print and sign"),
         ):
-            console.print(f"  {escape(str(path)):<36}  {what}", highlight=False, soft_wrap=True)
+            tell("  {}  {}", f"{path!s:<36}", what)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ The exit code tells whether something has changed: after 0 and 4 it has, after a
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Sequence
 from types import FrameType
 
@@ -37,6 +38,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
         print(f"hedgerow {__version__}")
         sys.exit()
     begin()
+    keep_quiet()
     try:
         for sign in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sign, _interrupt)
@@ -54,7 +56,9 @@ def _run(words: Sequence[str]) -> int:
 
     start_reader(words)
     from hedgerow.cli.app import app
+    from hedgerow.cli.printing import allow_any_text
 
+    allow_any_text()
     if "--json" not in words:
         tell_of_compiling()
     spare_pandas(words)
@@ -119,13 +123,34 @@ def _problems_after(error: BaseException, wanted: bool) -> list[Problem]:
     return [Problem("done-but", f"Done: {'; '.join(done())}. But {why}.", hint=hint)]
 
 
+def keep_quiet() -> None:
+    """Let nothing tell of records in passing: errors of threads and finalizers, warnings of libraries, core dumps."""
+    sys.excepthook = lambda kind, error, trace: _say_kind(error)
+    sys.unraisablehook = lambda what: _say_kind(what.exc_value)
+    threading.excepthook = lambda what: _say_kind(what.exc_value)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+    with contextlib.suppress(ImportError, OSError, ValueError):  # not on Windows; else a lower limit stands already
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _say_kind(error: BaseException | None) -> None:
+    """Say what kind of error it was, and where, but not its text."""
+    if error is not None and not isinstance(error, Interrupted | SystemExit):
+        print(f"hedgerow: internal error ({kind_and_place(error)})", file=sys.stderr)
+
+
 def _report(error: HedgerowError, as_json: bool) -> None:
+    from hedgerow.cli.printing import print_json, say_error
+
     for problem in error.problems:
-        print(f"hedgerow: {problem}", file=sys.stderr)
+        say_error(f"hedgerow: {problem}")
     if as_json:
         found = {"done": list(done())} if done() else {}
-        problems = [problem.to_dict() for problem in error.problems]
-        print(json.dumps({**found, "problems": problems}, indent=2, ensure_ascii=False), flush=True)
+        print_json({**found, "problems": [problem.to_dict() for problem in error.problems]})
+        sys.stdout.flush()
 
 
 def _stop_printing() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hedgerow.cli.printing import say
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.outputs.moment import Interrupted
 
@@ -107,7 +108,7 @@ def _more_links(opened: Studio) -> None:
 
 
 def _tell(text: str) -> None:
-    print(text, flush=True)
+    say(text, flush=True)
 
 
 def _checked(data: str) -> str:

@@ -1,15 +1,17 @@
 """Reading a table: CSV, Parquet, Arrow files, and anything that hands over an Arrow stream (pandas, polars, pyarrow).
 
 Only the columns that the plan needs are read: identifiers never enter the process's tables. Files are parsed in a
-child process: a damaged one cannot end this one. Messages name columns and row numbers, never what a cell holds.
+child process: a damaged one cannot end this one. Messages name columns of the plan and row numbers, never what a cell
+holds, nor names of columns that only the data has.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow import sandbox
-from hedgerow.errors import DataError, Problem, did_you_mean
+from hedgerow.errors import DataError, Problem
+from hedgerow.microdata.header import first_record
 from hedgerow.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.sandbox.limits import MOST_COLUMNS, room
@@ -243,23 +246,53 @@ def place_of(source: Any) -> str:
 
 def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str | None = None) -> None:
     """Refuse a table that lacks a column which the plan names, or has two of one name."""
-    problems = []
+    asked = plan.named_columns
+    missing = [name for name in asked if name not in names]
     if len(names) > MOST_COLUMNS:
-        problems.append(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
-    for name, count in Counter(names).items():
-        if count > 1:
-            message = f"{count} columns are named {name!r}."
-            problems.append(Problem("duplicate-column", message, place, "rename them apart"))
-    asked = [*plan.attributes, *(name for name in (plan.key, plan.person) if name is not None)]
-    missing = [name for name in dict.fromkeys(asked) if name not in names]
-    for name in missing:
-        hint = did_you_mean(name, names)
-        if delimiter is not None and len(names) == 1:
-            hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
-        message = f"The data has no column {name!r}, which the plan names."
-        problems.append(Problem("missing-column", message, place, hint))
+        raise DataError(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
+    problems = [*duplicates(names, asked, place), *_missing(missing, asked, names, place)]
+    if missing and delimiter is not None and len(names) == 1:
+        hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
+        raise DataError([*problems[:-1], replace(problems[-1], hint=hint)])
+    record = first_record(names, place) if missing else None
+    if record is not None:
+        raise DataError(record)
     if problems:
         raise DataError(problems)
+
+
+def duplicates(names: Sequence[str], asked: Sequence[str], place: str) -> list[Problem]:
+    """Say which columns have the same name; it is shown only if it is asked for: else it is the data's own."""
+    found = []
+    for name, count in Counter(names).items():
+        if count == 1:
+            continue
+        first, second = [number for number, other in enumerate(names, 1) if other == name][:2]
+        called = f"named {name!r}" if name in asked else "of one name, which no plan names"
+        message = f"{count} columns are {called}: the first are columns {first} and {second}."
+        found.append(Problem("duplicate-column", message, place, "rename them apart"))
+    return found
+
+
+def _missing(missing: list[str], asked: Sequence[str], names: tuple[str, ...], place: str) -> list[Problem]:
+    """Say which columns of the plan are not there; those that are there instead are counted."""
+    if len(missing) == len(asked) > 1:
+        message = f"The data has none of the {len(asked):,} columns that the plan names."
+        hint = "check that this is the table of the plan, and that its first line holds the names of the columns"
+        return [Problem("missing-column", message, place, hint)]
+    others = [number for number, name in enumerate(names, 1) if name not in asked]
+    found = []
+    for name in missing:
+        near = difflib.get_close_matches(name.casefold(), [names[number - 1].casefold() for number in others], n=1)
+        hint = (
+            f"it has {len(asked) - len(missing):,} of the {len(asked):,} that the plan names, and {len(others):,} more"
+        )
+        if near:
+            at = next(number for number in others if names[number - 1].casefold() == near[0])
+            hint = f"column {at} has nearly this name: compare the two"
+        message = f"The data has no column {name!r}, which the plan names."
+        found.append(Problem("missing-column", message, place, hint))
+    return found
 
 
 def check_types(schema: pa.Schema, place: str) -> None:

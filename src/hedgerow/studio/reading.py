@@ -53,9 +53,10 @@ class Reading:
         if asked.get("plan_file") is not None:
             plan = Plan.load(asked["plan_file"])
         form = asked.get("form") if plan is None else plan.data.model_dump(mode="json", exclude_unset=True)
-        seen = self._examined(asked["place"], form)
+        drafts = plan is None and bool(asked.get("draft"))
+        seen = self._examined(asked["place"], form, trust_names=not drafts)
         _check_width(seen.columns)
-        if plan is None and asked.get("draft"):
+        if drafts:
             plan = Plan.loads(seen.to_yaml(), file="draft")
         return {**_told(seen), "form": form, "plan": None if plan is None else plan.to_dict()}
 
@@ -176,14 +177,15 @@ class Reading:
 
     # -- what is kept --------------------------------------------------------------------------------------------------
 
-    def _examined(self, place: str, form: Any) -> Any:
+    def _examined(self, place: str, form: Any, trust_names: bool = True) -> Any:
         from hedgerow.examining import examine
         from hedgerow.plan import DataFormat
 
         key = json.dumps([place, form], sort_keys=True)
         if self._seen is None or self._seen[0] != key:
             self._seen = None
-            self._seen = key, examine(place, None if form is None else DataFormat(**form), rows=PREVIEW_ROWS)
+            written = None if form is None else DataFormat(**form)
+            self._seen = key, examine(place, written, rows=PREVIEW_ROWS, trust_names=trust_names)
         return self._seen[1]
 
     def _column(self, asked: Asked) -> Any:
