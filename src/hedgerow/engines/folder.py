@@ -44,7 +44,7 @@ def new_folder(target: Path, replace: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json"})
+RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json", "signature.json"})
 
 
 def check_free(target: Path, replace: bool, own: frozenset[str] = RELEASE_FILES) -> None:
