@@ -40,6 +40,7 @@ from hedgerow.publishing import (
 )
 from hedgerow.release import Release, Rows
 from hedgerow.server import check_path, is_server
+from hedgerow.signing import check_signature, note_of_signature, sign_folder
 from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
 
@@ -284,7 +285,9 @@ def compare(
     return Comparison(records, target, original, tuple(made))
 
 
-def verify(release: Release | str | Path, original: Any = None, link: Any = None) -> Verification:
+def verify(
+    release: Release | str | Path, original: Any = None, link: Any = None, key: str | Path | None = None
+) -> Verification:
     """Check a release independently of what made it.
 
     Parameters
@@ -292,10 +295,16 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
     release
         A release folder, the address of a table that is a release, or a release in memory.
     original
-        The table it was made from, wherever that is: lets counts and unchanged columns be checked.
+        The table it was made from, wherever that is: lets counts and unchanged columns be checked, and whether every
+        row could have been made from a record of its own.
     link
         The private link table: lets, with the original, every cell be checked.
+    key
+        File with the public key of who released it: lets the signature in the folder be checked.
     """
+    if key is not None and (is_server(release) or isinstance(release, Release)):
+        message = "Only a release folder can be signed: a table on a server, or a release in memory, has no files."
+        raise HedgerowError(Problem("usage", message, hint="leave the key out"))
     if link is not None and (is_server(release) or not is_local(original)):
         message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
@@ -309,10 +318,43 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
             write_release(release, folder, "parquet")
             return verify(folder, original, link)
     check_path(original)
-    if link is None and (not is_local(original) or is_large(Path(release))):
+    folder = Path(release)
+    if link is None and (not is_local(original) or is_large(folder)):
         with where_found(original) as place:
-            return verify_release_in_place(Path(release), place)
-    return verify_release(Path(release), original, link)
+            found = verify_release_in_place(folder, place)
+    else:
+        found = verify_release(folder, original, link)
+    if key is not None:
+        return dataclasses.replace(found, promises=(*found.promises, check_signature(folder, key)))
+    note = note_of_signature(folder)
+    return dataclasses.replace(found, notes=(*found.notes, note)) if note else found
+
+
+def sign(release: str | Path, key: str | Path, replace: bool = False) -> str:
+    """Sign a release folder, so that whoever gets it can know who released it; it is checked first.
+
+    Parameters
+    ----------
+    release
+        A release folder. ``signature.json`` is written into it.
+    key
+        File with a private Ed25519 key, as ``hedgerow sign --make-key`` makes it.
+    replace
+        Whether a signature that is there already may be replaced.
+
+    Returns
+    -------
+    str
+        The fingerprint of the key.
+
+    Raises
+    ------
+    BrokenPromise
+        If the release does not keep its promises; it is not signed then.
+    """
+    check_path(release)
+    verify(release).raise_if_broken()
+    return sign_folder(Path(release), key, replace)
 
 
 def save(

@@ -209,7 +209,13 @@ def verification_summary(found: Mapping[str, Any]) -> RenderableType:
         mark = Text("✓", style="green") if promise["kept"] else Text("✗", style="bold red")
         table.add_row(mark, promise["name"], str(promise["asked"]), str(promise["found"]))
     verdict = Text("every promise is kept", style="green") if found["kept"] else Text("BROKEN", style="bold red")
-    return Group(table, Text(), verdict)
+    parts: list[RenderableType] = [table, Text()]
+    word = found.get("makers_word")
+    if word:
+        about = "of facts.json, nothing given here can prove these, so they are the maker's word:"
+        parts += [Text(f"{about} {', '.join(word)}", style="dim"), Text()]
+    parts += [Text(note, style="yellow") for note in found.get("notes", ())]
+    return Group(*parts, verdict)
 
 
 def _short(text: str, most: int = 40) -> str:

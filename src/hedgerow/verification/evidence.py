@@ -181,6 +181,14 @@ class Evidence(ABC):
         return self.tallies.group_of(list(self.cells.values()), self.published.entries, self.published.first)
 
     @cached_property
+    def sizes(self) -> IntArray:
+        """Rows of every group."""
+        counts = self.published.counts
+        if counts is None:
+            return np.bincount(self.group_of).astype(np.int64)
+        return sums(self.group_of, counts, int(self.group_of.max(initial=-1)) + 1)
+
+    @cached_property
     def combinations(self) -> Combinations:
         """The cells of every group."""
         return Combinations.of(self.cells, self.group_of, self.published.counts)

@@ -16,6 +16,7 @@ from hedgerow.verification.original import ENDINGS, Original, guess_delimiter, p
 from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.places import InDatabase, Where
 from hedgerow.verification.published import Published, unguard, unguarded
+from hedgerow.verification.stated import read_facts
 from hedgerow.verification.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.tables import (
     Kind,
@@ -160,8 +161,10 @@ def count_released(source: Source, plan: Plan, facts: Mapping[str, Any]) -> Publ
     """Count the quasi-identifiers and the sensitive columns of a release together."""
     names = [name for name in (*plan.quasi_identifiers, *plan.columns("sensitive")) if name in source.header]
     rows = source.count(names, None, ())
+    sound, faults = read_facts(facts, plan)
+    total = int(rows.counts.sum())
     return Published(
-        plan, facts, source.header, rows.columns, rows.kinds, int(rows.counts.sum()), rows.counts, rows.first
+        plan, sound, tuple(faults), source.header, rows.columns, rows.kinds, total, rows.counts, rows.first
     )
 
 
