@@ -6,7 +6,8 @@ The tree of exceptions::
     ├── PlanError            the plan asks for something it cannot mean      exit code 2
     ├── DataError            the data, or a place to write to, cannot be used exit code 2
     ├── NoSolution           nothing can be released within the plan         exit code 3
-    └── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    ├── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    └── DoneBut              it is done, but something after that went wrong exit code 4
 
 Every error is a list of :class:`Problem`: what, where, and what to do. A problem never holds a value taken from a
 record, because it may identify someone: it names the column, the row number and the rule. Names of columns come from
@@ -47,6 +48,8 @@ CODES: dict[str, str] = {
     # data
     "no-file": "a file or folder does not exist or cannot be opened",
     "format": "the kind of data is not one that Hedgerow reads",
+    "unreadable-file": "a file is so damaged that reading it failed",
+    "too-much": "something is larger, deeper or longer, or takes more memory or time to read, than is allowed",
     "encoding": "the bytes of a file are not text in the stated encoding",
     "ragged": "rows of a file do not have as many cells as its header",
     "duplicate-column": "two columns have the same name",
@@ -91,6 +94,9 @@ CODES: dict[str, str] = {
     "audit": "holders of all versions could learn too much from the next one",
     # broken promise
     "broken-promise": "a release does not keep what its plan promises",
+    # done, but
+    "done-but": "what was asked is done, but something after that went wrong",
+    "in-doubt": "whether what was asked is done could not be found out",
     # usage
     "usage": "a command or function was called with arguments it does not take",
     # the studio
@@ -169,6 +175,15 @@ class BrokenPromise(HedgerowError):
     """A release does not keep what its plan promises."""
 
     exit_code = 1
+
+
+class DoneBut(HedgerowError):
+    """What was asked is done, but something after that went wrong; or nobody knows whether it is done.
+
+    Every other error means that nothing has changed.
+    """
+
+    exit_code = 4
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

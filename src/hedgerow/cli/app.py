@@ -29,7 +29,8 @@ from hedgerow.version import __version__
 app = typer.Typer(
     name="hedgerow",
     help="Turn a table about people into a release others may use: k-anonymous, within its owner's limits, checked.",
-    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 130 interrupted.",
+    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 4 done, but "
+    "something after that went wrong · 130 interrupted. After 0 and 4 something has changed, after others nothing has.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     pretty_exceptions_show_locals=False,

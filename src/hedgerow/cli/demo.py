@@ -12,8 +12,9 @@ from rich.console import RenderableType
 from rich.rule import Rule
 
 from hedgerow.cli.printing import show, tell
-from hedgerow.engines.folder import check_free
 from hedgerow.lattice import Patience
+from hedgerow.outputs import new_folder
+from hedgerow.outputs.moment import rehearsal
 from hedgerow.reporting import report
 from hedgerow.reports.report_terminal import risk_summary
 from hedgerow.reports.terminal import explanation_summary, facts_summary, verification_summary
@@ -126,14 +127,14 @@ def run_demo(
 ) -> Demo:
     """Make up a table in a folder and release it."""
     kind = KINDS[wish.kind]
-    check_free(folder, replace, frozenset({*kind.files, "plan.yaml", "release", REPORT}))
-    folder.mkdir(parents=True, exist_ok=True)
-    progress(f"making up {kind.people}", 0, 0)
-    data, plan = write_demo(folder, wish.make())
-    progress("explaining", 0, 0)
-    found = explain(data, plan)
-    release = anonymize(data, plan, folder / "release", replace=replace, progress=progress, patience=patience)
-    progress("checking the release", 0, 0)
-    checked = verify(folder / "release", original=data)
-    told = report(folder / "release", folder / REPORT, replace=replace, progress=progress)
-    return Demo(folder, data, kind, found.to_dict(), release.facts, checked.to_dict(), told.risks)
+    own = frozenset({*kind.files, "plan.yaml", "release", REPORT})
+    with new_folder(folder, replace, own, "the demo") as inside, rehearsal():
+        progress(f"making up {kind.people}", 0, 0)
+        data, plan = write_demo(inside, wish.make())
+        progress("explaining", 0, 0)
+        found = explain(data, plan)
+        release = anonymize(data, plan, inside / "release", progress=progress, patience=patience)
+        progress("checking the release", 0, 0)
+        checked = verify(inside / "release", original=data)
+        told = report(inside / "release", inside / REPORT, progress=progress)
+    return Demo(folder, folder / data.name, kind, found.to_dict(), release.facts, checked.to_dict(), told.risks)

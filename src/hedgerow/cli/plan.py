@@ -30,20 +30,14 @@ def draft(
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.examining import examine
+    from hedgerow.outputs.file import put_text, refuse_existing
     from hedgerow.plan import Plan
 
     with ProgressBar() as progress:
         text = examine(data, progress=progress, rows=0, trust_names=trust_names).to_yaml()
     if output is not None:
-        try:
-            with output.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            hint = "choose another name: a plan is never overwritten"
-            raise DataError(Problem("output-in-use", "The plan exists already.", str(output), hint)) from None
-        except OSError as error:
-            message = f"The plan cannot be written: {error.strerror}."
-            raise DataError(Problem("output", message, str(output), "check the folder")) from None
+        refuse_existing(output, "The plan exists already.", "choose another name: a plan is never overwritten")
+        put_text(output, text, "the plan")
     if as_json:
         print_json(Plan.loads(text).to_dict(), default=str)
     elif output is None:

@@ -14,8 +14,8 @@ from rich.console import Console, RenderableType
 from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
-from hedgerow.cli.run import Interrupted
 from hedgerow.errors import DataError, Problem
+from hedgerow.outputs.moment import Interrupted, done
 
 if TYPE_CHECKING:
     from hedgerow.maintained import MaintainedRelease
@@ -79,7 +79,7 @@ def create(
     from hedgerow.reports.release_terminal import change_summary
 
     with ProgressBar() as progress, create_release(data, plan, store, threads=threads, progress=progress) as release:
-        found = _change_facts(release, release.history()[-1], changed=True)
+        found = _change_facts(release, release.history()[-1], changed=bool(done())) | {"asked": "create"}
     _show(found, change_summary, as_json)
 
 

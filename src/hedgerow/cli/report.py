@@ -11,6 +11,7 @@ import typer
 from hedgerow.cli.options import JsonOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.run import Verdict
 
 
 def report(
@@ -91,7 +92,7 @@ def report(
         if output is not None:
             tell("report written to [bold]{}[/]", _short(output))
     if not made.kept:
-        raise typer.Exit(1)
+        raise Verdict(1)  # the page is written all the same
 
 
 def _short(path: Path) -> str:

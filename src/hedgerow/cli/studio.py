@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hedgerow.cli.printing import say
-from hedgerow.cli.run import Interrupted
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.outputs.moment import Interrupted
 
 if TYPE_CHECKING:
     from hedgerow.studio.serving import Studio
