@@ -313,8 +313,7 @@ def verify(
             return verify_table(read_place(str(release)), place)
     if isinstance(release, Release):
         with PrivateFolder() as scratch:
-            folder = scratch.path / "release"
-            folder.mkdir(mode=0o700)
+            folder = scratch.folder("release")
             write_release(release, folder, "parquet")
             return verify(folder, original, link)
     check_path(original)

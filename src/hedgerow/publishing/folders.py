@@ -76,8 +76,7 @@ def publish_link(release: Release, link: str | Path) -> None:
 def verify_privately(release: Release, engine: Engine) -> Verification:
     """Write a release to a private place that does not last, and check it against the data it was made from."""
     with PrivateFolder() as scratch:
-        folder = scratch.path / "release"
-        folder.mkdir(mode=0o700)
+        folder = scratch.folder("release")
         write_release(release, folder, "parquet")
         return verify_before_publishing(release, folder, engine)
 
