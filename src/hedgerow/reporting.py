@@ -12,6 +12,7 @@ from typing import Any
 
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import open_regular
 from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
 from hedgerow.outputs import put_text
@@ -227,7 +228,7 @@ def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dic
 def _digest(path: Path, name: str = "") -> Digest:
     found, size = hashlib.sha256(), 0
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, "A part of the release"), "rb") as file:
             while block := file.read(BLOCK):
                 found.update(block)
                 size += len(block)
