@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console, RenderableType
-from rich.markup import escape
 
-from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption, print_json
+from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption
+from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
-from hedgerow.cli.run import Interrupted
 from hedgerow.errors import DataError, Problem
+from hedgerow.outputs.moment import Interrupted, done
 
 if TYPE_CHECKING:
     from hedgerow.maintained import MaintainedRelease
@@ -79,7 +79,7 @@ def create(
     from hedgerow.reports.release_terminal import change_summary
 
     with ProgressBar() as progress, create_release(data, plan, store, threads=threads, progress=progress) as release:
-        found = _change_facts(release, release.history()[-1], changed=True)
+        found = _change_facts(release, release.history()[-1], changed=bool(done())) | {"asked": "create"}
     _show(found, change_summary, as_json)
 
 
@@ -223,12 +223,10 @@ def export(
     if as_json:
         print_json(made.facts)
         return
-    console = Console()
-    console.print(facts_summary(made.facts), markup=False)
-    written = f"\nversion {shown} [green]verified[/] and written to [bold]{escape(str(output))}[/]"
-    console.print(written, highlight=False, soft_wrap=True)
+    show(facts_summary, made.facts)
+    tell("\nversion {} [green]verified[/] and written to [bold]{}[/]", shown, output)
     if link is not None:
-        console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
+        tell("private link table: {} — never share it", link)
 
 
 @release_app.command()
@@ -254,10 +252,9 @@ def history(
     if as_json:
         print_json(found)
         return
-    console = Console()
-    console.print(history_summary(found), markup=False, highlight=False)
+    show(history_summary, found, highlight=False)
     if plot is not None:
-        console.print(f"\nplot written to [bold]{escape(str(plot))}[/]", highlight=False, soft_wrap=True)
+        tell("\nplot written to [bold]{}[/]", plot)
 
 
 @release_app.command()
@@ -362,7 +359,7 @@ def _show(found: dict[str, Any], draw: Callable[[dict[str, Any]], RenderableType
     if as_json:
         print_json(found)
     else:
-        Console().print(draw(found), markup=False, highlight=False)
+        show(draw, found, highlight=False)
 
 
 def _version(text: str) -> int | None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.run import Interrupted
+from hedgerow.cli.printing import say
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.outputs.moment import Interrupted
 
 if TYPE_CHECKING:
     from hedgerow.studio.serving import Studio
@@ -107,7 +108,7 @@ def _more_links(opened: Studio) -> None:
 
 
 def _tell(text: str) -> None:
-    print(text, flush=True)
+    say(text, flush=True)
 
 
 def _checked(data: str) -> str:

@@ -139,9 +139,10 @@ class SparkTable:
         for name in names:
             other = seen.setdefault(name if exact else name.lower(), name)
             if names.count(name) > 1:
-                raise DataError(Problem("duplicate-column", f"Two columns are named {name!r}.", self.place))
+                raise DataError(Problem("duplicate-column", f"Two columns {_both(names, name, name)}.", self.place))
             if other != name:
-                message = f"Columns {other!r} and {name!r} differ in capitals only, which Spark does not tell apart."
+                which = _both(names, other, name)
+                message = f"Two columns {which} differ in capitals only, which Spark does not tell apart."
                 hint = "rename one of them, or set spark.sql.caseSensitive to true"
                 raise DataError(Problem("duplicate-column", message, self.place, hint))
         return tuple(Column(field.name, KINDS.get(field.dataType.typeName(), "other")) for field in fields)
@@ -356,6 +357,12 @@ def _shown(path: str) -> str:
     ('s3a://…@bucket/people.parquet', 'people@home.parquet')
     """
     return re.sub(r"^([\w+.-]+://).*@", r"\1…@", path)
+
+
+def _both(names: list[str], one: str, other: str) -> str:
+    """Say which columns have the same name, without the name: the plan may not have it."""
+    numbers = [number for number, name in enumerate(names, 1) if name in (one, other)]
+    return f"({numbers[0]} and {numbers[1]}, counted from 1)" + ("" if one != other else " have the same name")
 
 
 def _number(part: Path) -> tuple[int, str]:

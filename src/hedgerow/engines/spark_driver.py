@@ -184,6 +184,8 @@ def open_spark(master: str | None = None) -> SparkSession:
         conf.setMaster(master)
         if master.startswith("local"):  # elsewhere this path may not exist
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYTHONSAFEPATH"] = "1"  # else its Python workers import what lies in the working folder
+    conf.setExecutorEnv("PYTHONSAFEPATH", "1")
     if "HEDGEROW_CACHE" in os.environ:
         conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])
     log = _log or DriverLog()

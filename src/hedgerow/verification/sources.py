@@ -13,11 +13,11 @@ from hedgerow.plan import DataFormat, Plan
 from hedgerow.verification.counting import CountedRows, collect, count, text_of
 from hedgerow.verification.fingerprints import Fingerprints
 from hedgerow.verification.original import ENDINGS, Original, guess_delimiter, positions
+from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.places import InDatabase, Where
 from hedgerow.verification.published import Published, unguard, unguarded
 from hedgerow.verification.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.tables import (
-    Dialect,
     Kind,
     arrow_table,
     check_quotes,
