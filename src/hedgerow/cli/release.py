@@ -221,10 +221,10 @@ def export(
         shown = release.head if number is None else number
         made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
     if as_json:
-        print_json(made.facts)
+        print_json(made.told)
         return
     console = Console()
-    console.print(facts_summary(made.facts), markup=False)
+    console.print(facts_summary(made.told), markup=False)
     written = f"\nversion {shown} [green]verified[/] and written to [bold]{escape(str(output))}[/]"
     console.print(written, highlight=False, soft_wrap=True)
     if link is not None:
