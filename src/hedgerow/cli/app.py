@@ -129,9 +129,9 @@ def anonymize(
             patience=patience,
         )
     if as_json:
-        print_json(release.facts)
+        print_json(release.told)
         return
-    show(facts_summary, release.facts)
+    show(facts_summary, release.told)
     tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))
     if link is not None:
         tell("private link table: {} — never share it", link)

@@ -223,9 +223,9 @@ def export(
         shown = release.head if number is None else number
         made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
     if as_json:
-        print_json(made.facts)
+        print_json(made.told)
         return
-    show(facts_summary, made.facts)
+    show(facts_summary, made.told)
     tell("\nversion {} [green]verified[/] and written to [bold]{}[/]", shown, output)
     if link is not None:
         tell("private link table: {} — never share it", link)

@@ -14,6 +14,8 @@ WITHHELD_BECAUSE = {
     "failing_group": "in groups that fail",
     "fits_no_group": "that fit no group",
     "no_leaf": "with a value that has no leaf",
+    "held_back": "held back until enough others come",
+    "withdrawn": "withdrawn for good",
 }
 
 
@@ -127,12 +129,11 @@ def _shade(share: float, diagonal: bool) -> Text:
 
 def _withheld(facts: Mapping[str, Any]) -> str:
     text = f"{facts['withheld']:,} records"
-    if facts["withheld"]:
-        because = [
-            f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in facts["withheld_because"].items() if count
-        ]
+    reasons = facts.get("withheld_because", {})  # known to the owner alone, as is what follows
+    because = [f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in reasons.items() if count]
+    if because:
         text += f" ({'; '.join(because)})"
-    if facts["withheld"] and facts["withheld_is_least"] and facts["limits"] == "kept":
+    if facts["withheld"] and facts.get("withheld_is_least") and facts["limits"] == "kept":
         text += ", the fewest possible within the limits"
     return text
 
