@@ -128,7 +128,7 @@ def anonymize(
             patience=patience,
         )
     if as_json:
-        print_json(release.told)
+        print_json(release.facts)
         return
     console = Console()
     console.print(facts_summary(release.told), markup=False)

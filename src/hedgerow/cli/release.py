@@ -221,7 +221,7 @@ def export(
         shown = release.head if number is None else number
         made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
     if as_json:
-        print_json(made.told)
+        print_json(made.facts)
         return
     console = Console()
     console.print(facts_summary(made.told), markup=False)
