@@ -127,6 +127,8 @@ def settle(
     while True:
         if plan.method.name == "lattice":
             solution = turn.search(microdata, settled)
+            if turn.turns == 1 and len(microdata.unknown) and not (solution.recoding.group_of < 0).any():
+                solution = turn.search(microdata, settled)  # as for others who are withheld, with no budget any more
             gone, reason = solution.recoding.group_of < 0, "failing_group"
         else:
             cells = cells_of(microdata, settled)
@@ -249,12 +251,12 @@ class _Turn:
         self, threads: int | None, progress: Progress | None, patience: Patience | None, run: Run | None
     ) -> None:
         self._threads, self._progress, self._patience, self._run = threads, progress, patience, run
-        self._turns = 0
+        self.turns = 0
 
     def search(self, microdata: Microdata, plan: Plan) -> Solution:
         """Search the lattice: at first as the plan asks, later for levels at which all who are left stay."""
-        self._turns += 1
-        if self._turns > 1:
+        self.turns += 1
+        if self.turns > 1:
             if self._patience is not None:
                 self._patience.restart()
             try:
@@ -265,9 +267,9 @@ class _Turn:
 
     def cluster(self, microdata: Microdata, plan: Plan, cells: Cells) -> Solution:
         """Cluster; when that left records over time and again, cells in which it does become one group."""
-        self._turns += 1
+        self.turns += 1
         solution = solve(microdata, plan, self._threads, self._progress, self._patience, self._run, cells)
-        if self._turns <= PATIENT_TURNS:
+        if self.turns <= PATIENT_TURNS:
             return solution
         assert solution.cluster_of is not None
         over = solution.cluster_of < 0

@@ -53,6 +53,7 @@ def test_the_formula_that_gave_an_income_away_gives_nothing(tmp_path: Path) -> N
 def changed(tmp_path: Path, plan: dict[str, Any], people: dict[str, list[Any]], others: list[dict[str, Any]]) -> None:
     """Check that a release stays the same, byte for byte, whatever its last record holds, which is withheld."""
     asked = hr.Plan.from_dict(plan)
+    tmp_path.mkdir(exist_ok=True)
     folders = []
     for number, last in enumerate([{}, *others]):
         table = {name: [*column[:-1], last.get(name, column[-1])] for name, column in people.items()}
@@ -91,17 +92,15 @@ def test_a_fraction_that_is_withheld_does_not_change_how_bands_are_written(tmp_p
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
 def test_t_closeness_is_measured_against_the_released_records(tmp_path: Path, distance: str) -> None:
     people = {
-        "ward": ["a"] * 8 + ["b"] * 8 + ["c"],
-        "pain": [str(i % 4) for i in range(16)] + ["9"],
+        "ward": ["a"] * 8 + ["b"] * 8 + ["c"] * 3,
+        "pain": ["0", "1"] * 8 + ["0", "1", "1"],
     }
     plan = {
-        "attributes": {
-            "ward": {"role": "quasi-identifier", "limit": {"level": 0}},
-            "pain": "sensitive",
-        },
-        "privacy": {"k": 4, "t": {"at_most": 0.3, "distance": distance}},
+        "attributes": {"ward": {"role": "quasi-identifier", "limit": {"level": 0}}, "pain": "sensitive"},
+        "privacy": {"k": 4, "t": {"at_most": 0.01, "distance": distance}},
     }
-    changed(tmp_path, plan, people, [{"pain": "2"}, {"pain": "1000"}, {"pain": "-7", "ward": "d"}])
+    # as far from the whole table as can be: 1/19 of it has a pain of 1,000
+    changed(tmp_path, plan, people, [{"pain": "1"}, {"pain": "1000"}, {"pain": "-7", "ward": "d"}])
 
 
 def test_weights_by_association_come_from_the_released_records(tmp_path: Path) -> None:
@@ -151,3 +150,21 @@ def test_the_lattice_is_searched_again_for_those_who_stay(tmp_path: Path, object
         "method": {"name": "lattice", "objective": objective},
     }
     changed(tmp_path, plan, people, [{"age": "149"}, {"age": "-20", "sex": "other"}])
+
+
+def test_it_does_not_show_why_a_record_is_withheld(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    people = {
+        "age": [str(draw.randrange(20, 60)) for _ in range(60)] + ["93"],
+        "sex": [draw.choice("FM") for _ in range(60)] + ["M"],
+    }
+    age = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 20]}, "unknown": "withhold"}
+    plan = {
+        "attributes": {"age": age, "sex": "quasi-identifier"},
+        "privacy": {"k": 3},
+        "withhold": {"at_most": 1},
+        "method": "lattice",
+    }
+    changed(tmp_path / "lattice", plan, people, [{"age": "not known"}])
+    age["limit"] = {"level": 2}
+    changed(tmp_path / "cluster", {**plan, "method": "cluster"}, people, [{"age": "not known"}])

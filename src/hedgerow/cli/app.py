@@ -129,7 +129,7 @@ def anonymize(
             patience=patience,
         )
     if as_json:
-        print_json(release.told)
+        print_json(release.facts)
         return
     show(facts_summary, release.told)
     tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))

@@ -223,7 +223,7 @@ def export(
         shown = release.head if number is None else number
         made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
     if as_json:
-        print_json(made.told)
+        print_json(made.facts)
         return
     show(facts_summary, made.told)
     tell("\nversion {} [green]verified[/] and written to [bold]{}[/]", shown, output)

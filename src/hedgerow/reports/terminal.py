@@ -56,7 +56,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
     exact = sum(facts["exact_end_points"].values())
     if exact:
-        lines.add_row("end points", f"{exact:,} cells show the exact value of their record; 'snap' would blur them")
+        text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
+        lines.add_row("end points", Text(text, style="yellow"))
     left_out = columns_left_out(facts)
     if left_out:
         lines.add_row("left out", left_out)
