@@ -83,7 +83,7 @@ def test_no_control_character_gets_out_of_any_command(farm: Farm, tmp_path: Path
             "zip:", json.dumps(label) + ":"
         )
         (hostile.folder / f"broken-{file}").write_text(broken, encoding="utf-8")
-    shutil.copy(hostile.folder / "data.csv", hostile.folder / table)
+    shutil.copy(hostile.folder / "named.csv", hostile.folder / table)
     prepare(hostile)
     cases = commands(hostile, "../in/data.csv", "../in/kept.yaml")
     cases += [words for words in commands(hostile, f"../in/{table}", "../in/broken-kept.yaml") if words[0] != "release"]
