@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import dataclasses
 import functools
 import io
 import json
@@ -551,8 +552,7 @@ def check(order: Order, code: int, case: Path) -> None:
     if order.kind == "command" and "Traceback" in stderr:
         found.append("stderr: a traceback")
     found += [f"home: {what}" for what in found_under(case / "home")]
-    died = code < 0 or code in (134, 137, 139)
-    if died:  # nobody could tidy up: what is left must be closed to others
+    if died(code):  # nobody could tidy up: what is left must be closed to others
         found += [f"open to others: {path}" for path in open_to_others(case / "tmp", case / "work", case)]
     else:
         found += [f"tmp: {what}" for what in found_under(case / "tmp")]
@@ -561,6 +561,11 @@ def check(order: Order, code: int, case: Path) -> None:
         found += [f"work: {what}" for what in outside_release(case / "work")]
         found += [f"left over: {path.name}" for path in case.iterdir() if path.name.startswith(".hedgerow")]
     assert not found, f"{order}\nexit code {code}\n" + "\n".join(found) + f"\n--- stderr\n{stderr[-2000:]}"
+
+
+def died(code: int) -> bool:
+    """Whether a process was ended by a signal, and could not tidy up."""
+    return code < 0 or code in (134, 137, 139)
 
 
 def released_on_output(order: Order) -> bool:
@@ -600,7 +605,14 @@ def attack(rng: random.Random, folder: Path) -> Counter[str]:
         begin(farm, case)
         kind = words[0] if words[0] in ("library", "worker") else "command"
         order = Order(words, kind, str(case), way, at, cell)
-        check(order, outcome(order)["code"], case)
+        code = outcome(order)["code"]
+        check(order, code, case)
+        if died(code):  # the next run sweeps up what is left
+            again = dataclasses.replace(order, way="good")
+            code = outcome(again)["code"]
+            outcome(Order(("explain", "../in/data.csv", "../in/kept.yaml"), "command", str(case)))
+            check(again, code, case)
+            tried["runs after a death"] += 1
         shutil.rmtree(case)
         tried[way if way not in SIGNALS else "signals"] += 1
     return tried
