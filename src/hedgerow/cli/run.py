@@ -37,8 +37,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if words == ["--version"]:  # so short an answer should not wait for all that makes commands
         print(f"hedgerow {__version__}")
         sys.exit()
-    begin()
     keep_quiet()
+    begin()
     try:
         for sign in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sign, _interrupt)
