@@ -63,6 +63,7 @@ CODES: dict[str, str] = {
     "output": "the output cannot be written to the place asked for",
     "output-in-use": "the output holds something already",
     "not-a-release": "a folder is not a release that Hedgerow wrote",
+    "key": "a file does not hold the key that signing needs, or does not keep it secret",
     # store
     "no-store": "there is no store at the address given",
     "store-exists": "there is a store already where one was to be begun",
@@ -84,6 +85,7 @@ CODES: dict[str, str] = {
     "table-address": "the address of a table on a server is not understood",
     "no-table": "the server has no such table",
     "no-right": "the role has no right to do this",
+    "no-memory": "the memory that may be taken is not enough for the work",
     # no solution
     "too-few-records": "the table has fewer records than k",
     "too-few-values": "a sensitive column has fewer different values than p",

@@ -19,7 +19,7 @@ from hedgerow.outputs.moving import Unsupported, exchange, identity, sync
 from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers
 from hedgerow.outputs.trouble import MEANWHILE, cannot_write, made_meanwhile, not_confirmed, reason_of, refuse_link
 
-RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json"})
+RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json", "signature.json"})
 
 
 @contextlib.contextmanager
