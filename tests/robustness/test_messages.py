@@ -83,7 +83,7 @@ def test_no_control_character_gets_out_of_any_command(farm: Farm, tmp_path: Path
             "zip:", json.dumps(label) + ":"
         )
         (hostile.folder / f"broken-{file}").write_text(broken, encoding="utf-8")
-    shutil.copy(hostile.folder / "data.csv", hostile.folder / table)
+    shutil.copy(hostile.folder / "named.csv", hostile.folder / table)
     prepare(hostile)
     cases = commands(hostile, "../in/data.csv", "../in/kept.yaml")
     cases += [words for words in commands(hostile, f"../in/{table}", "../in/broken-kept.yaml") if words[0] != "release"]
@@ -213,3 +213,19 @@ raise RuntimeError({cell!r})
     assert [line.split("(")[1].split(" ")[0] for line in done.stderr.decode().splitlines()] == [
         "KeyError", "ValueError", "RuntimeError",
     ]  # fmt: skip
+
+
+def test_an_error_while_an_error_is_told_shows_no_text() -> None:
+    """Typer puts a hook of its own in place, which prints the text of whatever gets out."""
+    program = f"""
+import typer.main
+import hedgerow.cli.run as running
+def fail(*arguments, **more):
+    raise ValueError({TEXTS["secret"]!r})
+running._code_of = fail
+running.run(["plan", "check", "nowhere.yaml"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith("hedgerow: internal error (ValueError at ")
+    assert not found_in(done.stdout + done.stderr)

@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
-from types import FrameType
+from types import FrameType, TracebackType
 
 from hedgerow.errors import DoneBut, HedgerowError, Problem, kind_and_place
 from hedgerow.outputs import sweep
@@ -37,13 +37,14 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if words == ["--version"]:  # so short an answer should not wait for all that makes commands
         print(f"hedgerow {__version__}")
         sys.exit()
-    begin()
     keep_quiet()
+    begin()
     try:
         for sign in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sign, _interrupt)
         code = _run(words)
     except BaseException as error:
+        sys.excepthook = _say_uncaught  # typer has put its own there, which shows the text of an error
         answer()
         code = _code_of(error, as_json="--json" in words)
     answer()
@@ -125,7 +126,7 @@ def _problems_after(error: BaseException, wanted: bool) -> list[Problem]:
 
 def keep_quiet() -> None:
     """Let nothing tell of records in passing: errors of threads and finalizers, warnings of libraries, core dumps."""
-    sys.excepthook = lambda kind, error, trace: _say_kind(error)
+    sys.excepthook = _say_uncaught
     sys.unraisablehook = lambda what: _say_kind(what.exc_value)
     threading.excepthook = lambda what: _say_kind(what.exc_value)
     if not sys.warnoptions:
@@ -134,6 +135,10 @@ def keep_quiet() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _say_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    _say_kind(error)
 
 
 def _say_kind(error: BaseException | None) -> None:
