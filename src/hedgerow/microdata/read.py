@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -340,7 +341,12 @@ def _in_our_words(path: Path, form: DataFormat) -> Iterator[None]:
         if "UTF8" in str(error) or "decod" in str(error).lower() or "Cannot" in str(error):
             raise _undecodable(path, form) from None
         raise _unreadable(path, "csv") from None
-    except (UnicodeDecodeError, OSError):
+    except OSError as error:
+        if error.errno:  # else a draft would try another encoding
+            message = f"The data cannot be read: {os.strerror(error.errno)}."
+            raise DataError(Problem("no-file", message, str(path))) from None
+        raise _undecodable(path, form) from None
+    except UnicodeDecodeError:
         raise _undecodable(path, form) from None
 
 
