@@ -10,6 +10,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -24,6 +25,7 @@ from hedgerow.outputs.private import remove_all
 from hedgerow.version import __version__
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
+DENIAL = re.compile(r" ?Nothing was (changed|written)\.")  # true of the step that failed, not of the command
 FAILED, DONE_BUT, INTERRUPTED = 2, DoneBut.exit_code, 130
 
 
@@ -124,7 +126,8 @@ def _problems_after(error: BaseException, wanted: bool) -> list[Problem]:
         _stop_printing()
         why = "that could not be printed"
     elif isinstance(error, HedgerowError):
-        return [Problem("done-but", f"Done: {'; '.join(done())}. But then:", hint=hint), *error.problems]
+        later = (Problem(one.code, DENIAL.sub("", one.message), one.place, one.hint) for one in error.problems)
+        return [Problem("done-but", f"Done: {'; '.join(done())}. But then:", hint=hint), *later]
     else:
         why = f"there was an internal error after that ({kind_and_place(error)})"
     return [Problem("done-but", f"Done: {'; '.join(done())}. But {why}.", hint=hint)]
