@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.robustness.campaign import Campaign
 from tests.robustness.trials import attempt, death, need_compiler
 
-CASES = 20
+CASES = 12
 
 
 def batch(draw: random.Random, folder: Path) -> Counter[str]:

@@ -223,6 +223,15 @@ def test_folders_that_had_to_be_made_go_again(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_private_folder_that_stayed_inside_is_not_put_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PrivateFolder, "remove", lambda _: None)
+    with new_folder(tmp_path / "out", replace=False) as folder:
+        put_text(folder / "facts.json", "whole", "the facts")
+    assert held(tmp_path / "out") == {"facts.json": "whole"}
+
+
 # -- symbolic links ---------------------------------------------------------------------------------------------------
 
 

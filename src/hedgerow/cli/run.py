@@ -7,19 +7,25 @@ The exit code tells whether something has changed: after 0 and 4 it has, after a
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Sequence
 from types import FrameType, TracebackType
+from typing import NoReturn
 
 from hedgerow.errors import DoneBut, HedgerowError, Problem, kind_and_place
 from hedgerow.outputs import sweep
 from hedgerow.outputs.moment import Interrupted, answer, begin, done, doubt, interrupt
+from hedgerow.outputs.private import remove_all
 from hedgerow.version import __version__
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
+DENIAL = re.compile(r" ?Nothing was (changed|written)\.")  # true of the step that failed, not of the command
 FAILED, DONE_BUT, INTERRUPTED = 2, DoneBut.exit_code, 130
 
 
@@ -48,6 +54,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
         answer()
         code = _code_of(error, as_json="--json" in words)
     answer()
+    if any(thread.name == "hedgerow-statement" for thread in threading.enumerate()):  # a statement that does not end
+        _leave(code)
     sys.exit(code)
 
 
@@ -101,6 +109,12 @@ def _told(error: BaseException, as_json: bool) -> int:
         _stop_printing()
     if isinstance(error, BrokenPipeError):
         return 1
+    if isinstance(error, OSError) and error.errno:  # a file that failed where nobody expects it
+        code = "output" if error.errno in NO_ROOM else "no-file"
+        message = f"A file cannot be read or written: {os.strerror(error.errno)}. Nothing was written."
+        place = "" if error.filename is None else os.fsdecode(error.filename)
+        _report(HedgerowError(Problem(code, message, place, "mend that, then run it again")), as_json)
+        return FAILED
     if isinstance(error, MemoryError):
         print("hedgerow: not enough memory for this table; nothing was written", file=sys.stderr)
     else:  # its text may hold cells of the data, so only its kind and place are shown
@@ -118,7 +132,8 @@ def _problems_after(error: BaseException, wanted: bool) -> list[Problem]:
         _stop_printing()
         why = "that could not be printed"
     elif isinstance(error, HedgerowError):
-        return [Problem("done-but", f"Done: {'; '.join(done())}. But then:", hint=hint), *error.problems]
+        later = (Problem(one.code, DENIAL.sub("", one.message), one.place, one.hint) for one in error.problems)
+        return [Problem("done-but", f"Done: {'; '.join(done())}. But then:", hint=hint), *later]
     else:
         why = f"there was an internal error after that ({kind_and_place(error)})"
     return [Problem("done-but", f"Done: {'; '.join(done())}. But {why}.", hint=hint)]
@@ -162,6 +177,15 @@ def _stop_printing() -> None:
     """Let the rest of what was printed go nowhere: Python would fail once more at its end."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: Python's own end would tear a driver's thread apart, which aborts the process."""
+    remove_all()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

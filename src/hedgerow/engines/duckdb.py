@@ -80,8 +80,9 @@ class DuckDBSession:
             "preserve_insertion_order": "false",
         }
         try:
-            self._connection = duckdb.connect(str(self._folder.path / "records.db"), config=settings)
-            self._connection.execute("SET TimeZone = 'UTC'")
+            with self._own_words():
+                self._connection = duckdb.connect(str(self._folder.path / "records.db"), config=settings)
+                self._connection.execute("SET TimeZone = 'UTC'")
             self._load(rows.schema, rows.batches, tell)
         except BaseException:
             self.close()
@@ -156,9 +157,12 @@ class DuckDBSession:
 
     def close(self) -> None:
         """Close the database and remove it."""
+        import duckdb
+
         try:
             if hasattr(self, "_connection") and not self._heard.stuck:
-                self._connection.close()
+                with contextlib.suppress(duckdb.Error):  # it goes anyway
+                    self._connection.close()
         finally:
             self._folder.remove()
 
@@ -181,7 +185,7 @@ class DuckDBSession:
 
         try:
             yield
-        except (duckdb.OutOfMemoryException, duckdb.IOException):
+        except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.FatalException):
             message = "The work does not fit into memory and the folder for temporary files."
             raise DataError(Problem("output", message, self.place, "free some space, or set TMPDIR")) from None
         except (duckdb.Error, pa.ArrowException):

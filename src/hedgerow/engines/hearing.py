@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
 Found = TypeVar("Found")
 
+NAME = "hedgerow-statement"
+"""Of threads that wait for a database; who ends the process looks for them."""
 LISTENING = 0.2
 """Seconds between looks at signals while a statement runs."""
 STUBBORN = 5.0
@@ -37,25 +39,33 @@ class Hearing:
 
     def __call__(self, work: Callable[[], Found]) -> Found:
         """Do some work, and return what comes of it."""
-        answers: queue.SimpleQueue[tuple[Found | None, BaseException | None]] = queue.SimpleQueue()
+        answers: list[tuple[Found | None, BaseException | None]] = []
+        ended = threading.Event()  # a join that a signal ends takes the thread for ended, too (bpo-45274)
 
         def answer() -> None:
             try:
-                answers.put((work(), None))
+                answers.append((work(), None))
             except BaseException as error:
-                answers.put((None, error))
+                answers.append((None, error))
+            finally:
+                ended.set()
 
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
+        thread = threading.Thread(target=answer, name=NAME, daemon=True)
         try:
-            while thread.is_alive():
-                thread.join(LISTENING)  # some libraries let a wait go on through a signal (SA_RESTART)
-            found, error = answers.get()
+            thread.start()
+            while not ended.wait(LISTENING):  # some libraries let a wait go on through a signal (SA_RESTART)
+                pass
         except BaseException:
-            self._cancel()
-            thread.join(STUBBORN)
-            self.stuck = thread.is_alive()
+            self._stop(ended)
             raise
+        ((found, error),) = answers
         if error is not None:
             raise error
         return found  # type: ignore[return-value]
+
+    def _stop(self, ended: threading.Event) -> None:
+        end = time.monotonic() + STUBBORN
+        while not ended.is_set() and time.monotonic() < end:
+            self._cancel()  # again and again: a statement that is only about to begin does not hear it
+            ended.wait(LISTENING)
+        self.stuck = not ended.is_set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def new_folder(
         folder = private.path / NEW
         folder.mkdir(mode=0o700)
         yield folder
+        for left in list(folder.rglob(".*.hedgerow-*")):  # of files that were put in place inside, if it stayed
+            shutil.rmtree(left)
         for path in folder.rglob("*"):
             sync(path)
         folder.chmod(0o755)
