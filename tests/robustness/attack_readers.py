@@ -35,7 +35,7 @@ from typing import Any
 from tests.robustness.campaign import Campaign
 from tests.robustness.mutations import NASTY_TEXTS, change_bytes, change_data, change_text
 
-CASES = 2500
+CASES = 4000
 CANARY = "Quirinius"
 """Stands in cells of every table; no message may hold it."""
 LONGEST = 10
