@@ -149,6 +149,14 @@ def test_a_forked_process_has_a_template_of_its_own(file: Path) -> None:
         assert answer.facts["bytes"] == 1000
 
 
+def test_without_forking_files_are_parsed_here(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "FORKS", False)
+    with sandbox.run(TRYING + "fail", {"way": "none"}, [file]) as answer:
+        assert answer.table().num_rows == 300_000
+    with sandbox.run(TRYING + "fail", {"way": "invalid"}, [file]) as answer, pytest.raises(DataError):
+        answer.table()
+
+
 def test_no_process_is_left_behind(file: Path) -> None:
     script = "from hedgerow.sandbox import prepare, running; prepare(); print(running._template._process.pid)"
     pid = int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)

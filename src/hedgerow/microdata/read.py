@@ -87,7 +87,8 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         columns = {name: clean(table.column(name), form.missing) for name in wanted}
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
-    stay = tuple(name for name in names if name not in plan.released_columns)
+    released = set(plan.released_columns)
+    stay = tuple(name for name in names if name not in released)
     return Table(columns, table.num_rows, stay, form)
 
 

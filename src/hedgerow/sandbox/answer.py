@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from hedgerow import errors
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.sandbox.bounds import check_batch
 from hedgerow.sandbox.limits import ROOM, Limits
+from hedgerow.sandbox.task import Found
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,6 +191,28 @@ class Answer:
 
 def _more() -> str:
     return f"if you trust the file, allow ten times as much: set {ROOM}=10 in the environment"
+
+
+class Here(Answer):
+    """The answer of a task that was run in this process, where there is no forking."""
+
+    def __init__(self, found: Found, place: str) -> None:
+        self.facts = found.facts
+        self._found, self._place = found, place
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the table that the task found."""
+        return self._found.schema
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows, once."""
+        for batch in self._found.batches:
+            check_batch(batch, self._place)
+            yield batch
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 class _Pipe:

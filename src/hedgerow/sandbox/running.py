@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import socket
@@ -16,10 +17,12 @@ from typing import Any
 
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.intake import open_regular
-from hedgerow.sandbox.answer import Answer
+from hedgerow.sandbox.answer import Answer, Here
 from hedgerow.sandbox.limits import Limits
 
 ORDER = struct.Struct("<200sQQQ")  # as template.py has it, which needs Unix and is not imported here
+FORKS = hasattr(os, "fork")
+"""Whether there are children; Windows has none, and files are parsed in the process itself, without limits."""
 MOST_FILES = 200
 PIPE = 1 << 20
 START = "import sys; sys.path.append(sys.argv[1]); from hedgerow.sandbox.template import main; main(int(sys.argv[2]))"
@@ -94,7 +97,8 @@ if hasattr(os, "register_at_fork"):
 
 def prepare() -> None:
     """Start what children are forked from, so that the first task need not wait for it."""
-    _template.prepare()
+    if FORKS:
+        _template.prepare()
 
 
 def _widen(pipe: int) -> None:
@@ -141,6 +145,9 @@ def run(
     HedgerowError
         Whatever the task raised.
     """
+    shown = place or (str(files[0]) if files else "data")
+    if not FORKS:
+        return _here(task, request, files, shown, what)
     with contextlib.ExitStack() as opened:
         handles = []
         for file in files:
@@ -151,7 +158,7 @@ def run(
         talk, theirs = socket.socketpair()
         pipe, sink = os.pipe()
         _widen(pipe)
-        answer = Answer(place or (str(files[0]) if files else "data"), limits, talk, pipe)
+        answer = Answer(shown, limits, talk, pipe)
         opened.callback(os.close, sink)
         opened.callback(theirs.close)
         try:
@@ -172,3 +179,11 @@ def run(
     except BaseException:
         answer.close()
         raise
+
+
+def _here(task: str, request: Mapping[str, Any], files: Sequence[str | Path], place: str, what: str) -> Answer:
+    for file in files:
+        os.close(open_regular(file, what))
+    module, _, name = task.partition(":")
+    found = getattr(importlib.import_module(module), name)(request, [str(file) for file in files])
+    return Here(found, place)
