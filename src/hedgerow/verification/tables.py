@@ -166,11 +166,24 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = column.cast(column.type.value_type)
     if pa.types.is_timestamp(column.type):  # Python knows no nanoseconds
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_time(column.type):  # nor of a time of day
+        return map_distinct(column.cast(pa.string()), _without_zeros)
     if kind_of(column) == "text":
         return column.cast(pa.string())
     if pa.types.is_nested(column.type):
         return pa.chunked_array([pa.array(map(_write, column.to_pylist()), pa.string())])
     return map_distinct(column, _write)
+
+
+def _without_zeros(time: str | None) -> str | None:
+    """Drop zeros at the end of a fraction of a second: how many there are is up to the type.
+
+    Examples
+    --------
+    >>> _without_zeros("22:30:00.500"), _without_zeros("22:30:00"), _without_zeros("22:30:00.000")
+    ('22:30:00.5', '22:30:00', '22:30:00')
+    """
+    return time.rstrip("0").rstrip(".") if time is not None and "." in time else time
 
 
 def _write(value: Any) -> str | None:
