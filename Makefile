@@ -28,7 +28,7 @@ SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:pos
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-# Three stamps in one environment: made, with the package, with the package and the development tools.
+# Three stamps in one environment: made, with the package and the studio, with the package and the development tools.
 MADE := $(VENV)/.stamp-made
 CORE := $(VENV)/.stamp-core
 DEV := $(VENV)/.stamp-dev
@@ -41,7 +41,7 @@ step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 ##@ Start here
 
 .PHONY: demo
-demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look
+demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look and what to type next
 	@$(BIN)/hedgerow demo -o $(DEMO) --replace
 
 .PHONY: test
@@ -172,8 +172,8 @@ $(MADE):
 	@touch $@
 
 $(CORE): $(INPUTS) | $(MADE)
-	@echo "Installing hedgerow into $(VENV) (a minute or so)"
-	@$(INSTALL) -e .
+	@echo "Installing hedgerow and its studio into $(VENV) (a minute or so)"
+	@$(INSTALL) -e '.[studio]'
 	@touch $@
 
 $(DEV): $(INPUTS) | $(MADE)

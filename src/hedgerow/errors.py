@@ -203,3 +203,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if 0 < len(candidates) <= 12:
         return "known here: " + ", ".join(candidates)
     return ""
+
+
+def how_to_install(extra: str) -> str:
+    """Say how to install what a part of Hedgerow needs: from its checkout, since no package index has it.
+
+    Examples
+    --------
+    >>> "pip install" in how_to_install("studio") and "[studio]" in how_to_install("studio")
+    True
+    """
+    import shlex
+    import sys
+    from pathlib import Path
+
+    checkout = Path(__file__).parents[2]
+    install = f"{shlex.quote(sys.executable)} -m pip install"
+    if (checkout / "pyproject.toml").is_file():
+        return f"{install} -e {shlex.quote(f'{checkout}[{extra}]')}"
+    return f"in a checkout of Hedgerow: {install} '.[{extra}]'"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 
 LONGEST = 63  # bytes of a name in PostgreSQL; what is longer it cuts off without a word
 
@@ -145,7 +145,7 @@ def find_driver(what: str) -> Any:
         return importlib.import_module("adbc_driver_postgresql.dbapi")
     except ImportError:
         message = f"{what} needs a driver that is not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[postgres]'")) from None
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("postgres"))) from None
 
 
 def connect(driver: Any, url: str, place: str) -> Any:

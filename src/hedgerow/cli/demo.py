@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +74,12 @@ class Demo:
     def show(self) -> None:
         """Tell the story step by step, with the commands that do the same."""
         data, plan, release = self.table, self.folder / "plan.yaml", self.folder / "release"
+        a, b, c = (shlex.quote(str(path)) for path in (data, plan, release))
         steps: list[tuple[str, Callable[..., RenderableType], tuple[Any, ...]]] = [
-            (f"hedgerow explain {data} {plan}", explanation_summary, (self.explanation,)),
-            (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary, (self.facts,)),
-            (f"hedgerow verify {release} --original {data}", verification_summary, (self.verification,)),
-            (f"hedgerow report {release}", risk_summary, (self.facts, self.risks)),
+            (f"hedgerow explain {a} {b}", explanation_summary, (self.explanation,)),
+            (f"hedgerow anonymize {a} {b} -o {c} --replace", facts_summary, (self.facts,)),
+            (f"hedgerow verify {c} --original {a}", verification_summary, (self.verification,)),
+            (f"hedgerow report {c} --replace", risk_summary, (self.facts, self.risks)),
         ]
         for command, draw, found in steps:
             show(lambda: Rule(style="dim"))
@@ -91,6 +96,30 @@ class Demo:
             (self.folder / REPORT, "all of this on a page, to read, print and sign"),
         ):
             tell("  {}  {}", f"{path!s:<36}", what)
+        tell("\n[bold]what to type next\n")
+        for line in self.next_commands():
+            tell("  {}", line)
+
+    def next_commands(self) -> list[str]:
+        """Return commands that work as they are, typed into a shell where the demo was run."""
+        data = self.table.name
+        lines = [*_activating(), f"cd {shlex.quote(str(self.folder))}"]
+        lines += [f"hedgerow explain {data} plan.yaml"]
+        lines += [f"hedgerow anonymize {data} plan.yaml -o my-release", "hedgerow verify my-release"]
+        if find_spec("nicegui") is not None:
+            lines += [f"hedgerow studio {data} plan.yaml"]
+        return lines
+
+
+def _activating() -> list[str]:
+    """Return what makes a shell find the program that runs: nothing, if it does already."""
+    here = Path(sys.prefix) / "bin" / "hedgerow"
+    activate = Path(sys.prefix) / "bin" / "activate"
+    found = shutil.which("hedgerow")
+    if (found is not None and Path(found).absolute() == here) or not activate.is_file():
+        return []
+    near = activate.is_relative_to(Path.cwd())
+    return [f"source {shlex.quote(str(activate.relative_to(Path.cwd()) if near else activate))}"]
 
 
 @dataclass(frozen=True)

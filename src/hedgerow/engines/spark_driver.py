@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, Problem, how_to_install
 from hedgerow.memory import address_space, available_memory
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def open_spark(master: str | None = None) -> SparkSession:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
-        hint = "install it with: pip install 'hedgerow[spark]'"
-        raise DataError(Problem("usage", "The Spark engine needs the package pyspark.", hint=hint)) from None
+        message = "The Spark engine needs the package pyspark."
+        raise DataError(Problem("usage", message, hint=how_to_install("spark"))) from None
     from py4j.protocol import Py4JError
 
     global _log

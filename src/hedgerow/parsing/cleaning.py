@@ -10,10 +10,15 @@ if TYPE_CHECKING:
 
 
 def clean(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null, and so is NaN."""
+    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null, and so is NaN.
+
+    Times of day become text.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_time(column.type):
+        column = _times(column)
     if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
         return _numbers(column)
     encoded = dictionary_encoded(column)
@@ -45,6 +50,22 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     zero = pa.scalar(0, column.type)
     return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, zero))
+
+
+def _times(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write times of day as databases do, without zeros at the end of a fraction: not all know all units of them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> _times(pa.chunked_array([pa.array([81_000_500, 81_000_000], pa.time32("ms"))])).to_pylist()
+    ['22:30:00.5', '22:30:00']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = column.cast(pa.string())
+    return written if column.type.unit == "s" else pc.replace_substring_regex(written, r"\.?0+$", "")
 
 
 def _is_text(kind: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 from hedgerow.outputs import new_file
 from hedgerow.working_folder import import_library
 
@@ -260,7 +260,7 @@ def _load(name: str) -> Any:
         return import_library(name)
     except ImportError:
         message = "Plots need matplotlib, which is not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[report]'")) from None
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("report"))) from None
 
 
 def _short(text: str, most: int = 22) -> str:

@@ -166,6 +166,8 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = decoded(column)
     if pa.types.is_timestamp(column.type):  # Python knows no nanoseconds
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_time(column.type):  # nor of a time of day
+        return map_distinct(column.cast(pa.string()), _without_zeros)
     if kind_of(column) == "text":
         return column.cast(pa.string())
     if pa.types.is_nested(column.type):
@@ -179,6 +181,17 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
     kind = pa.string() if pa.types.is_string_view(column.type.value_type) else column.type.value_type
     return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind)
+
+
+def _without_zeros(time: str | None) -> str | None:
+    """Drop zeros at the end of a fraction of a second: how many there are is up to the type.
+
+    Examples
+    --------
+    >>> _without_zeros("22:30:00.500"), _without_zeros("22:30:00"), _without_zeros("22:30:00.000")
+    ('22:30:00.5', '22:30:00', '22:30:00')
+    """
+    return time.rstrip("0").rstrip(".") if time is not None and "." in time else time
 
 
 def _write(value: Any) -> str | None:
