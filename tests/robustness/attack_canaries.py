@@ -254,6 +254,7 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("verify", "../made", "--json"),
         ("report", "../made", "-o", "page.html", "--original", data),
         ("report", "../made", "--terminal"),
+        ("sign", "../made", "--key", data),
         ("plan", "draft", data.replace("data.csv", "named.csv")),
         ("plan", "draft", data.replace("data.csv", "named.csv"), "-o", "draft.yaml"),
         ("plan", "check", plan, "--data", data),

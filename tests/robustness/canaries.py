@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import re
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +68,6 @@ def forms(kind: str) -> Iterator[tuple[str, bytes]]:
 
 
 PATTERNS = {kind: [(name, re.compile(pattern)) for name, pattern in forms(kind)] for kind in KINDS}
-
-
-def packed(number: str) -> tuple[bytes, ...]:
-    """A number as memory has it."""
-    return struct.pack("<q", int(number)), struct.pack("<d", float(number))
 
 
 def found_in(content: bytes, kinds: tuple[str, ...] = KINDS) -> list[str]:
