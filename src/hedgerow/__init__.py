@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hedgerow.reporting import Report, report
     from hedgerow.reports.material import SignOff
     from hedgerow.verification import Verification
-    from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, verify, weights
+    from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, sign, verify, weights
 
 _HOME = {
     "BrokenPromise": "errors",
@@ -67,6 +67,7 @@ _HOME = {
     "read_hierarchy": "hierarchy",
     "report": "reporting",
     "save": "workflow",
+    "sign": "workflow",
     "simulate": "reach",
     "verify": "workflow",
     "weights": "workflow",
@@ -107,6 +108,7 @@ __all__ = [
     "read_hierarchy",
     "report",
     "save",
+    "sign",
     "simulate",
     "verify",
     "weights",

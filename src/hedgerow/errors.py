@@ -63,6 +63,7 @@ CODES: dict[str, str] = {
     "output": "the output cannot be written to the place asked for",
     "output-in-use": "the output holds something already",
     "not-a-release": "a folder is not a release that Hedgerow wrote",
+    "key": "a file does not hold the key that signing needs, or does not keep it secret",
     # store
     "no-store": "there is no store at the address given",
     "store-exists": "there is a store already where one was to be begun",

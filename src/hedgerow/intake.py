@@ -95,7 +95,7 @@ def read_json(text: str | bytes) -> Any:
     if opened + raw.count(b",") > MOST_JSON_PARTS:
         raise ValueError("too many parts")
     try:
-        found = json.loads(raw.decode("utf-8"))
+        found = json.loads(raw.decode("utf-8"), object_pairs_hook=_each_once, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("nested too deep") from None
     except ValueError:
@@ -103,6 +103,18 @@ def read_json(text: str | bytes) -> Any:
     if opened > MOST_JSON_DEPTH and is_deeper(found, MOST_JSON_DEPTH):
         raise ValueError("nested too deep")
     return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of pairs; of two with one name, different readers would take a different one."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands there twice")
+    return found
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def is_text_encoding(name: str) -> bool:

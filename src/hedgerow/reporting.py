@@ -12,6 +12,7 @@ from typing import Any
 
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import open_regular
 from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
 from hedgerow.outputs import put_text
@@ -27,6 +28,7 @@ from hedgerow.reports.html_parts import Facts
 from hedgerow.reports.material import USUAL_THRESHOLD, Digest, Extras, SignOff, demands_of, risks_of_facts
 from hedgerow.server import check_path, is_server
 from hedgerow.verification import Verification
+from hedgerow.verification.files import SIGNATURE
 from hedgerow.verification.published import open_release
 from hedgerow.workflow import read_microdata, verify
 
@@ -98,6 +100,7 @@ def report(
     sign_off: SignOff | None = None,
     threshold: float = USUAL_THRESHOLD,
     replace: bool = False,
+    key: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Tell about a release: check it again, work out its risks, and write it all as one page.
@@ -121,6 +124,8 @@ def report(
         A risk that is just acceptable, against which the others are held.
     replace
         Whether an existing file may be replaced.
+    key
+        File with the public key of who released it: its signature is checked too.
     progress
         Called now and then during long work.
 
@@ -143,7 +148,7 @@ def report(
     if output is not None:
         check_output(output, release, replace)
     tell("checking the release", 0, 0)
-    verification = verify(release, original)
+    verification = verify(release, original, key=key)
     plan, facts, digests = _read(release)
     effects: tuple[LimitEffect, ...] = ()
     if original is not None:
@@ -199,7 +204,8 @@ def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple
         return *read_table(read_place(str(release))), ()
     folder = Path(release)
     plan, facts, data = open_release(folder)
-    files = [folder / "plan.yaml", folder / "facts.json"]
+    signature = folder / SIGNATURE
+    files = [folder / "plan.yaml", folder / "facts.json", *([signature] if signature.is_file() else [])]
     if data.is_dir():
         parts = sorted(path for path in data.rglob("*") if path.is_file())
         digests = [_digest(path, path.relative_to(folder).as_posix()) for path in parts]
@@ -222,7 +228,7 @@ def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dic
 def _digest(path: Path, name: str = "") -> Digest:
     found, size = hashlib.sha256(), 0
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, "A part of the release"), "rb") as file:
             while block := file.read(BLOCK):
                 found.update(block)
                 size += len(block)

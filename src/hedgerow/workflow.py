@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
-from hedgerow.hierarchy.numbers import simplest
 from hedgerow.lattice import Patience
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table, encode_table
@@ -32,7 +30,6 @@ from hedgerow.publishing import (
     publish,
     publish_link,
     publish_table,
-    self_contained,
     verify_privately,
     verify_table,
     where_found,
@@ -40,8 +37,9 @@ from hedgerow.publishing import (
 )
 from hedgerow.release import Release, Rows
 from hedgerow.server import check_path, is_server
-from hedgerow.solving import Solution, solve
+from hedgerow.signing import check_signature, note_of_signature, sign_folder
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
+from hedgerow.withholding import Settled, collapse, settle
 
 
 def anonymize(
@@ -275,16 +273,18 @@ def compare(
                 made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
                 continue
             found = Run(method, one, facts=dict(run.release.facts))
-            recoding, microdata = run.solution.recoding, run.microdata
-            made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
+            whole, recoding = run.settled.whole, run.settled.over_whole()
+            made.append(measure(found, table, run.release.plan, whole, recoding, target, asked.seed))
             if target is not None and original is None:
-                original = original_tree(table, run.release.plan, microdata, target)
+                original = original_tree(table, run.release.plan, whole, target)
     if failed is not None and all(run.facts is None for run in made):
         raise failed
     return Comparison(records, target, original, tuple(made))
 
 
-def verify(release: Release | str | Path, original: Any = None, link: Any = None) -> Verification:
+def verify(
+    release: Release | str | Path, original: Any = None, link: Any = None, key: str | Path | None = None
+) -> Verification:
     """Check a release independently of what made it.
 
     Parameters
@@ -292,10 +292,16 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
     release
         A release folder, the address of a table that is a release, or a release in memory.
     original
-        The table it was made from, wherever that is: lets counts and unchanged columns be checked.
+        The table it was made from, wherever that is: lets counts and unchanged columns be checked, and whether every
+        row could have been made from a record of its own.
     link
         The private link table: lets, with the original, every cell be checked.
+    key
+        File with the public key of who released it: lets the signature in the folder be checked.
     """
+    if key is not None and (is_server(release) or isinstance(release, Release)):
+        message = "Only a release folder can be signed: a table on a server, or a release in memory, has no files."
+        raise HedgerowError(Problem("usage", message, hint="leave the key out"))
     if link is not None and (is_server(release) or not is_local(original)):
         message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
@@ -304,15 +310,47 @@ def verify(release: Release | str | Path, original: Any = None, link: Any = None
             return verify_table(read_place(str(release)), place)
     if isinstance(release, Release):
         with PrivateFolder() as scratch:
-            folder = scratch.path / "release"
-            folder.mkdir(mode=0o700)
+            folder = scratch.folder("release")
             write_release(release, folder, "parquet")
             return verify(folder, original, link)
     check_path(original)
-    if link is None and (not is_local(original) or is_large(Path(release))):
+    folder = Path(release)
+    if link is None and (not is_local(original) or is_large(folder)):
         with where_found(original) as place:
-            return verify_release_in_place(Path(release), place)
-    return verify_release(Path(release), original, link)
+            found = verify_release_in_place(folder, place)
+    else:
+        found = verify_release(folder, original, link)
+    if key is not None:
+        return dataclasses.replace(found, promises=(*found.promises, check_signature(folder, key)))
+    note = note_of_signature(folder)
+    return dataclasses.replace(found, notes=(*found.notes, note)) if note else found
+
+
+def sign(release: str | Path, key: str | Path, replace: bool = False) -> str:
+    """Sign a release folder, so that whoever gets it can know who released it; it is checked first.
+
+    Parameters
+    ----------
+    release
+        A release folder. ``signature.json`` is written into it.
+    key
+        File with a private Ed25519 key, as ``hedgerow sign --make-key`` makes it.
+    replace
+        Whether a signature that is there already may be replaced.
+
+    Returns
+    -------
+    str
+        The fingerprint of the key.
+
+    Raises
+    ------
+    BrokenPromise
+        If the release does not keep its promises; it is not signed then.
+    """
+    check_path(release)
+    verify(release).raise_if_broken()
+    return sign_folder(Path(release), key, replace)
 
 
 def save(
@@ -336,8 +374,7 @@ class _Made:
     """A release that is not yet verified, and what it was made from."""
 
     release: Release
-    microdata: Microdata
-    solution: Solution
+    settled: Settled
 
 
 def _make(
@@ -345,33 +382,16 @@ def _make(
 ) -> _Made:
     """Make a release of a table that was read."""
     tell("encoding", 0, 0)
-    microdata, plan = collapse(table, plan)
     doing = "searching" if plan.method.name == "lattice" else "clustering"
-    tell("searching", 0, 0)
-    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience, source.cluster)
+    settled = settle(table, plan, threads, lambda done, total: tell(doing, done, total), patience, source.cluster)
     tell("measuring", 0, 0)
-    plan = self_contained(plan, table, microdata)
-    return _Made(make_release(table, plan, microdata, solution, source), microdata, solution)
+    return _Made(make_release(table, settled, source), settled)
 
 
 def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
     """Load a plan if it is the path of one, and leave out what its method does not use."""
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
     return (plan if seed is None else plan.replace(seed=seed)).settled()
-
-
-def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdata, Plan]:
-    """Collapse a table, and put weights that come from the data in their place in the plan."""
-    microdata = encode_table(table, plan, in_order)
-    if plan.weights != "association":
-        return microdata, plan
-    found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
-    attributes = {
-        name: attribute.model_copy(update={"weight": found[name]}) if name in found else attribute
-        for name, attribute in plan.attributes.items()
-    }
-    plan = plan.model_copy(update={"attributes": attributes, "weights": None})
-    return encode_table(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
 
 
 def read_microdata(data: Any, plan: Plan, engine: str = "auto", master: str | None = None) -> tuple[Microdata, Plan]:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from hedgerow.plan import Plan
 from hedgerow.verification import Verification, verify_release
+from tests.stated import exact_ends, facts_of
 from tests.unit.test_verification_models import transport
 
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -73,7 +74,7 @@ class Made:
     original: list[list[str | None]]  # released columns of every record, in the plan's order
     data: list[list[str | None]]
     records: list[int]  # record behind every row, from 1
-    facts: dict[str, int]
+    facts: dict[str, Any]
 
     @property
     def quasi_identifiers(self) -> int:
@@ -85,7 +86,15 @@ class Made:
             lines = [",".join(map(_cell, row)) for row in [self.names, *self.data]]
             (folder / "data.csv").write_bytes(("\n".join(lines) + "\n").encode())
             (folder / "plan.yaml").write_text(Plan.from_dict(self.plan).to_yaml(), encoding="utf-8")
-            (folder / "facts.json").write_text(json.dumps(self.facts), encoding="utf-8")
+            plan = Plan.from_dict(self.plan)
+            behind = [self.original[record - 1] for record in self.records if record <= len(self.original)]
+            pairs = {
+                name: [(before[at], after[at]) for before, after in zip(behind, self.data, strict=False)]
+                for at, name in enumerate(plan.quasi_identifiers)
+            }
+            given = {"exact_end_points": exact_ends(plan, pairs)} | self.facts
+            facts = facts_of(plan, self.names, self.data, len(self.original), given)
+            (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
             columns = [pa.array(column, pa.string()) for column in zip(*self.original, strict=True)]
             table = pa.table(columns, names=self.names)
             links = (self.records, list(range(1, len(self.records) + 1)))
@@ -136,7 +145,7 @@ def releases(draw: st.DrawFn, missing: bool = False, breaking: bool = False) -> 
     records = [i for i, row in enumerate(original, start=1) if not held_back or tuple(row[:-1]) != profiles[0]]
     records = draw(st.permutations(records))
     data: list[list[str | None]] = []
-    breaks = 0
+    breaks = dict.fromkeys(names, 0)
     for record in records:
         row: list[str | None] = []
         for name, value in zip(names, original[record - 1], strict=False):
@@ -145,10 +154,10 @@ def releases(draw: st.DrawFn, missing: bool = False, breaking: bool = False) -> 
             label = way[min(levels[name], top)]
             limit = limits[name]
             row.append(label)
-            breaks += limit is not None and way.index(label) > min(limit, top)
+            breaks[name] += limit is not None and way.index(label) > min(limit, top)
         data.append([*row, original[record - 1][-1]])
     made = Made([*names, "diagnosis"], plan, original, data, records, {})
-    made.facts = {**_count(made), "limits_broken": breaks}
+    made.facts = {**_count(made), "limits_broken": sum(breaks.values()), "limits_broken_by_attribute": breaks}
     return made
 
 
@@ -465,7 +474,7 @@ def test_disclosures_are_groups_of_one_value(rows: list[tuple[str, str | None]])
         if len({value.strip().lower() for place, value in rows if place == ward and value is not None}) == 1
     ]
     facts: dict[str, Any] = {"count": len(single), "by_attribute": {"value": len(single)}, "listed": single}
-    made.facts |= {"attribute_disclosures": facts}  # type: ignore[dict-item]
+    made.facts |= {"attribute_disclosures": facts}
     assert made.verify(original=False)["disclosures"].kept
     facts["listed"] = [[number, "value"] for number in range(len(wards)) if [number, "value"] not in single]
     assert made.verify(original=False)["disclosures"].kept == (facts["listed"] == single)

@@ -19,6 +19,7 @@ from hedgerow.plan import Plan
 from hedgerow.verification import Verification, verify_release
 from hedgerow.verification.histograms import Histograms
 from hedgerow.verification.matching import Matches
+from tests.stated import exact_ends, facts_of
 
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 many = settings(max_examples=165, deadline=None)
@@ -171,7 +172,11 @@ class Made:
             lines = [",".join(cell or "" for cell in row) for row in [names, *self.published]]
             (folder / "data.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
             (folder / "plan.yaml").write_text(Plan.from_dict(self.plan).to_yaml(), encoding="utf-8")
-            (folder / "facts.json").write_text(json.dumps(self.facts), encoding="utf-8")
+            plan = Plan.from_dict(self.plan)
+            behind = [(before[1], after[1]) for before, after in zip(self.original, self.published, strict=True)]
+            given = {"exact_end_points": exact_ends(plan, {"range": behind})} | self.facts
+            facts = facts_of(plan, names, self.published, len(self.original), given)
+            (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
             columns = [pa.array(column, pa.string()) for column in zip(*self.original, strict=True)]
             links = list(range(1, len(self.original) + 1))
             source = pa.table(columns, names=names) if original else None

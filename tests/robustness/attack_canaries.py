@@ -353,7 +353,7 @@ def act(order: Order) -> None:
         os.dup2(os.open(folder / "said" / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
     sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(
-        os.fdopen(2, "wb", closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True
+        os.fdopen(2, "wb", 0, closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True
     )
     sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115
     os.chdir(folder / "work")

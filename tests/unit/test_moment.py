@@ -74,6 +74,8 @@ def test_what_is_put_in_place_where_nobody_sees_it_does_not_count() -> None:
     with moment.rehearsal():
         moment.record("a release in a scratch folder")
     assert moment.done() == ()
+    with pytest.raises(DataError, match="Nothing was changed"), moment.rehearsal():
+        raise hr.DoneBut(Problem("done-but", "It is in place, but the disk did not confirm it."))
 
 
 # -- erasing is one transaction ---------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from hedgerow.plan import Plan
 from hedgerow.verification import Promise, Verification, verify_release
 from hedgerow.verification.published import unguard
 from hedgerow.verification.trees import Marks, Tree
+from tests.stated import exact_ends, facts_of
 
 Cell = Any
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -64,18 +64,21 @@ class Release:
 
     def true_facts(self) -> dict[str, Any]:
         plan = Plan.from_dict(self.plan)
-        at = [self.data[0].index(name) for name in plan.quasi_identifiers if name in self.data[0]]
-        sizes = Counter(tuple(row[i] for i in at) for row in self.data[1:])
-        records, released = len(self.original) - 1, len(self.data) - 1
-        return {
-            "records": records,
-            "released": released,
-            "withheld": records - released,
-            "groups": len(sizes),
-            "smallest_group": min(sizes.values(), default=0),
-            "largest_group": max(sizes.values(), default=0),
-            "limits_broken": 0,
+        return facts_of(plan, self.data[0], self.data[1:], len(self.original) - 1, {**self._ends(plan), **self.facts})
+
+    def _ends(self, plan: Plan) -> dict[str, Any]:
+        links = self.link or [[i, i] for i in range(1, len(self.data))]
+        behind = {row: self.original[record] for record, row in links if 0 < record < len(self.original)}
+        pairs = {
+            name: [
+                (behind[row][self.original[0].index(name)], cells[self.data[0].index(name)])
+                for row, cells in enumerate(self.data[1:], start=1)
+                if row in behind and name in self.original[0]
+            ]
+            for name in plan.quasi_identifiers
+            if name in self.data[0]
         }
+        return {"exact_end_points": exact_ends(plan, pairs)}
 
     def write(self) -> Release:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +90,7 @@ class Release:
             table = pa.table([pa.array(column) for column in columns], names=self.data[0])
             pq.write_table(table, self.folder / "data.parquet")
         (self.folder / "plan.yaml").write_text(Plan.from_dict(self.plan).to_yaml(), encoding="utf-8")
-        (self.folder / "facts.json").write_text(json.dumps(self.true_facts() | self.facts), encoding="utf-8")
+        (self.folder / "facts.json").write_text(json.dumps(self.true_facts()), encoding="utf-8")
         write_csv(self.home / "original.csv", self.original[0], self.original[1:])
         links = self.link or [[i, i] for i in range(1, len(self.data))]
         write_csv(self.home / "link.csv", ["record", "row"], links)
@@ -112,7 +115,8 @@ LOCATION = {
 
 
 def broken(found: Verification) -> list[str]:
-    return [promise.name for promise in found.broken]
+    """What is broken, but for ``facts``: what is of the wrong kind there is no less so in the promise about it."""
+    return [promise.name for promise in found.broken if promise.name != "facts"]
 
 
 # -- the seven patients of CKA figures 2–4 (vectors/cka-toy.json) ------------------------------------------------------
@@ -170,7 +174,9 @@ def test_the_right_release_of_the_paper_keeps_every_promise(tmp_path: Path) -> N
     release = toy(tmp_path, MM2)
     found = release.check()
     assert found.kept
-    assert [promise.name for promise in found] == ["roles", "hierarchy", "k", "limits", "counts", "truthful"]
+    assert [promise.name for promise in found] == [
+        *["files", "plan", "facts", "roles", "hierarchy", "k", "limits", "counts", "disclosures", "risks", "truthful"]
+    ]
     assert (found["k"].asked, found["k"].found) == (2, 2)
     assert (found["limits"].asked, found["limits"].found) == (0, 0)
     assert release.verify(link=False).kept
@@ -192,7 +198,7 @@ def test_limits_nested_in_limits_need_the_original(tmp_path: Path) -> None:
 
 def test_breaks_that_are_reported_are_no_broken_promise(tmp_path: Path) -> None:
     release = toy(tmp_path, MM1, method={"name": "cluster", "limits": "ignore"})
-    release.facts = {"limits_broken": 3}
+    release.facts = {"limits_broken": 3, "limits_broken_by_attribute": {"Age": 0, "Location": 3, "Sex": 0, "Race": 0}}
     found = release.check()
     assert found.kept
     assert (found["limits"].asked, found["limits"].found) == ("reported", 3)
@@ -200,6 +206,12 @@ def test_breaks_that_are_reported_are_no_broken_promise(tmp_path: Path) -> None:
     for wrong in (2, 4, 0):
         release.facts = {"limits_broken": wrong}
         assert broken(release.check()) == ["limits"]
+    release.facts = {"limits_broken": 3}  # of the first column, says the helper
+    assert release.check()["limits"].found == "3; but facts.json counts others of Age, Location"
+    release.facts["limits_broken_by_attribute"] = {"Age": 0, "Location": 2, "Sex": 0, "Race": 0}
+    found = release.check(original=False, link=False)["limits"]
+    assert "what facts.json counts by column does not add up" in str(found.found)
+    assert not found.kept
 
 
 def test_breaks_that_are_admitted_are_still_broken(tmp_path: Path) -> None:
@@ -265,7 +277,7 @@ def test_a_dropped_row_is_refused(tmp_path: Path) -> None:
     facts = release.true_facts()
     release.data, release.facts = release.data[:4] + release.data[5:], facts  # Kansas still has two
     found = release.check(original=False, link=False)
-    assert broken(found) == ["counts"]
+    assert broken(found) == ["counts", "risks"]
     assert "released is 6, facts.json says 7" in str(found["counts"].found)
 
 
@@ -741,7 +753,7 @@ def test_unknown_values_that_must_not_be_released(tmp_path: Path, unknown: str) 
     assert broken(found) == ["truthful"]
     assert found["truthful"].found == "x: 2 cells, first in row 2"
     numbers = {"role": QI, "intervals": "free", "unknown": unknown}
-    assert broken(one(tmp_path, numbers, ["30", "thirty"], ["30", "30"]).check()) == ["truthful"]
+    assert "truthful" in broken(one(tmp_path, numbers, ["30", "thirty"], ["30", "30"]).check())
 
 
 def test_a_value_written_like_a_group_has_no_leaf(tmp_path: Path) -> None:
@@ -960,9 +972,9 @@ def test_originals_and_links_that_are_not_there(tmp_path: Path) -> None:
 def test_the_outcome_says_what_was_asked_and_found(tmp_path: Path) -> None:
     found = toy(tmp_path, MM1).check()
     assert found.to_dict()["kept"] is False
-    assert [set(promise) for promise in found.to_dict()["promises"]] == [{"name", "asked", "found", "kept"}] * 6
+    assert [set(promise) for promise in found.to_dict()["promises"]] == [{"name", "asked", "found", "kept"}] * 11
     assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
-    assert repr(found).startswith("Verification(1 of 6 promises broken)\n  kept    roles")
+    assert repr(found).startswith("Verification(1 of 11 promises broken)\n  kept    files")
     assert "<td>✗</td><td>limits</td>" in found._repr_html_()
     with pytest.raises(BrokenPromise, match="'limits'") as caught:
         found.raise_if_broken()

@@ -129,9 +129,9 @@ def anonymize(
             patience=patience,
         )
     if as_json:
-        print_json(release.facts)
+        print_json(release.told)
         return
-    show(facts_summary, release.facts)
+    show(facts_summary, release.told)
     tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))
     if link is not None:
         tell("private link table: {} — never share it", link)
@@ -223,19 +223,54 @@ def verify(
     link: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The private link table: checks every cell.")
     ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="PUB", help="Public key of who released it: checks the signature.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a release independently of what made it; exit code 1 if a promise is broken."""
     from hedgerow.reports.terminal import verification_summary
     from hedgerow.workflow import verify
 
-    found = verify(release, original, link).to_dict()
+    found = verify(release, original, link, key).to_dict()
     if as_json:
         print_json(found)
     else:
         show(verification_summary, found)
     if not found["kept"]:
         raise typer.Exit(1)
+
+
+@app.command()
+def sign(
+    release: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Release folder.")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key to sign with.")] = None,
+    make_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Make a key pair instead: FILE, kept secret, and FILE.pub.")
+    ] = None,
+    replace: Annotated[bool, typer.Option(help="Replace the signature that is there.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign a release, so that whoever gets it can know who released it; or make the key for that."""
+    from hedgerow.errors import HedgerowError, Problem
+    from hedgerow.signing import make_key as make
+    from hedgerow.workflow import sign
+
+    if make_key is not None:
+        if release is not None or key is not None:
+            raise HedgerowError(Problem("usage", "A key is made by itself.", hint="sign with it afterwards"))
+        name = make(make_key)
+        said = "Made {0}, which stays secret, and {0}.pub, which is for whoever gets your releases."
+    elif release is None or key is None:
+        message = "'sign' takes a release folder and a key."
+        raise HedgerowError(Problem("usage", message, hint="hedgerow sign DIR --key FILE, or --make-key FILE"))
+    else:
+        name = sign(release, key, replace)
+        said = "Signed {0}."
+    if as_json:
+        print_json({"key": name})
+    else:
+        tell(said + "\nkey  {1}", make_key or release, name)
 
 
 @app.command()

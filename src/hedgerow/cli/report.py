@@ -52,6 +52,9 @@ def report(
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it here; write a page only with -o.")] = False,
     replace: Annotated[bool, typer.Option(help="Replace an earlier report.")] = False,
+    key: Annotated[
+        Path | None, typer.Option(metavar="PUB", help="Public key of who released it: checks the signature.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write what there is to say about a release on one page that can be read offline, printed and signed.
@@ -76,6 +79,7 @@ def report(
             sign_off=sign_off,
             threshold=threshold,
             replace=replace,
+            key=key,
             progress=progress,
         )
     if as_json:

@@ -131,9 +131,6 @@ def check_header(columns: Sequence[Column], place: str) -> None:
 def _read_all(source: Any, form: DataFormat, trust_names: bool) -> Table:
     """Read a table as under a plan that releases every column."""
     check_file(source)
-    if isinstance(source, str | Path) and not Path(source).is_file():
-        message = "The data file does not exist, or is a folder."
-        raise DataError(Problem("no-file", message, str(source), "check the path"))
     names = column_names(source, form)
     check_some(names)
     check_names(names, place_of(source), trust_names)

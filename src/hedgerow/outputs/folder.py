@@ -19,7 +19,7 @@ from hedgerow.outputs.moving import Unsupported, exchange, identity, sync
 from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers
 from hedgerow.outputs.trouble import MEANWHILE, cannot_write, made_meanwhile, not_confirmed, reason_of, refuse_link
 
-RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json"})
+RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json", "signature.json"})
 
 
 @contextlib.contextmanager
@@ -61,7 +61,7 @@ def new_folder(
         private = PrivateFolder(target.parent, beside(target))
     except OSError as error:
         _unmake(made)
-        raise cannot_write(target, error) from error
+        raise cannot_write(target, error) from None
     lost: OSError | None = None
     try:
         folder = private.path / NEW
@@ -82,8 +82,8 @@ def new_folder(
                 lost = error
     except OSError as error:
         if error.errno in MEANWHILE:
-            raise made_meanwhile(target) from error
-        raise cannot_write(target, error) from error
+            raise made_meanwhile(target) from None
+        raise cannot_write(target, error) from None
     finally:
         private.remove()
         _unmake(made)

@@ -11,6 +11,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
+from hedgerow.errors import DataError, DoneBut, Problem
+
 
 class _Account(threading.local):
     """What a command has done so far. Signals are heard by the main thread, which runs the command."""
@@ -69,10 +71,13 @@ def doubt() -> str:
 
 @contextlib.contextmanager
 def rehearsal() -> Iterator[None]:
-    """Put things in place where nobody sees them: that is no moment of truth."""
+    """Put things in place where nobody sees them: that is no moment of truth, and what is done there is not done."""
     _account.rehearsing += 1
     try:
         yield
+    except DoneBut as error:
+        message = "The output cannot be prepared: the disk did not confirm a part of it. Nothing was changed."
+        raise DataError(Problem("output", message, hint=error.problems[0].hint)) from None
     finally:
         _account.rehearsing -= 1
 

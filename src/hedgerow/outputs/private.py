@@ -66,6 +66,12 @@ class PrivateFolder:
                     raise
                 return
 
+    def folder(self, name: str) -> Path:
+        """Make a folder in it."""
+        with _told():
+            (self.path / name).mkdir(mode=0o700)
+        return self.path / name
+
     def remove(self) -> None:
         """Remove the folder with all that is in it."""
         _clear(self.path)
@@ -156,10 +162,10 @@ def _made_lock(folder: Path) -> int | None:
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     locked = _flock(handle, wait=True)
     if not (folder / LOCK).exists():
-        os.close(handle)
+        _let_go(handle)
         raise FileNotFoundError
     if not locked:
-        os.close(handle)
+        _let_go(handle)
         return None
     return handle
 
@@ -174,7 +180,7 @@ def _taken_lock(folder: Path) -> int | None:
         return None
     if _flock(handle, wait=False):
         return handle
-    os.close(handle)
+    _let_go(handle)
     return None
 
 
@@ -199,4 +205,5 @@ def _told() -> Iterator[None]:
 
 def _let_go(handle: int | None) -> None:
     if handle is not None:
-        os.close(handle)
+        with contextlib.suppress(OSError):  # it is closed all the same
+            os.close(handle)

@@ -143,6 +143,9 @@ def _in_our_words(path: Path, form: Form) -> Iterator[None]:
     except pa.ArrowMemoryError:
         raise MemoryError from None
     except pa.ArrowInvalid as error:
+        if "straddl" in str(error):
+            message = "A row of the file takes more than a megabyte, or a quotation mark is not closed."
+            raise form.too_much(message, "check the quotes of the file") from None
         if "UTF8" in str(error) or "decod" in str(error).lower() or "Cannot" in str(error):
             raise undecodable(path, form) from None
         raise form.unreadable() from None

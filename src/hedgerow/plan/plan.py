@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import PlanError, Problem
+from hedgerow.escaping import escape_text
 from hedgerow.intake import is_deeper, read_bytes
 from hedgerow.plan.check import parse
 from hedgerow.plan.model import Attribute, PlanModel
@@ -133,7 +134,7 @@ class Plan(PlanModel):
         limited = [name for name in self.quasi_identifiers if self.attributes[name].limit is not None]
         if limited:
             parts.append("limits on: " + ", ".join(limited))
-        return f"Plan(k={self.privacy.k}, {'; '.join(parts)})"
+        return escape_text(f"Plan(k={self.privacy.k}, {'; '.join(parts)})")
 
     __str__ = __repr__
 

@@ -249,4 +249,19 @@ def promises(material: Material) -> str:
             f"again and counted for itself. {with_what}"
         ),
         table(("", "promise", "asked", "found"), rows, more="promises"),
+        _makers_word(material),
+        *(paragraph(words(note, 300), "note") for note in material.verification.notes),
+    )
+
+
+def _makers_word(material: Material) -> str:
+    """Name the facts on this page that nobody but the maker can vouch for."""
+    word = material.verification.makers_word
+    if not word:
+        return ""
+    names = ", ".join(f"<code>{escape(name)}</code>" for name in word)
+    return paragraph(
+        "The maker’s word: these facts, wherever this page shows them, could not be counted again with what the check "
+        f"had. {names}.",
+        "note",
     )

@@ -14,6 +14,8 @@ WITHHELD_BECAUSE = {
     "failing_group": "in groups that fail",
     "fits_no_group": "that fit no group",
     "no_leaf": "with a value that has no leaf",
+    "held_back": "held back until enough others come",
+    "withdrawn": "withdrawn for good",
 }
 
 
@@ -127,12 +129,11 @@ def _shade(share: float, diagonal: bool) -> Text:
 
 def _withheld(facts: Mapping[str, Any]) -> str:
     text = f"{facts['withheld']:,} records"
-    if facts["withheld"]:
-        because = [
-            f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in facts["withheld_because"].items() if count
-        ]
+    reasons = facts.get("withheld_because", {})  # known to the owner alone, as is what follows
+    because = [f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in reasons.items() if count]
+    if because:
         text += f" ({'; '.join(because)})"
-    if facts["withheld"] and facts["withheld_is_least"] and facts["limits"] == "kept":
+    if facts["withheld"] and facts.get("withheld_is_least") and facts["limits"] == "kept":
         text += ", the fewest possible within the limits"
     return text
 
@@ -209,7 +210,13 @@ def verification_summary(found: Mapping[str, Any]) -> RenderableType:
         mark = Text("✓", style="green") if promise["kept"] else Text("✗", style="bold red")
         table.add_row(mark, promise["name"], str(promise["asked"]), str(promise["found"]))
     verdict = Text("every promise is kept", style="green") if found["kept"] else Text("BROKEN", style="bold red")
-    return Group(table, Text(), verdict)
+    parts: list[RenderableType] = [table, Text()]
+    word = found.get("makers_word")
+    if word:
+        about = "of facts.json, nothing given here can prove these, so they are the maker's word:"
+        parts += [Text(f"{about} {', '.join(word)}", style="dim"), Text()]
+    parts += [Text(note, style="yellow") for note in found.get("notes", ())]
+    return Group(*parts, verdict)
 
 
 def _short(text: str, most: int = 40) -> str:

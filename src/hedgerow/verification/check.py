@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.verification.agreement import check_facts, check_plan
 from hedgerow.verification.columns import TreeColumn
+from hedgerow.verification.counts import check_counts
 from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.models import check_models
 from hedgerow.verification.original import Original, read_link, read_original
 from hedgerow.verification.overlap import check_overlap
-from hedgerow.verification.published import Published, Unreadable, read_release
+from hedgerow.verification.possible import check_possible
+from hedgerow.verification.published import Published, Unreadable, list_release, read_release
 from hedgerow.verification.result import Promise, Verification, by_meaning_of_missing
-from hedgerow.verification.risks import SIZES as RISKS
 from hedgerow.verification.risks import check_risks
 from hedgerow.verification.row_evidence import RowEvidence
-from hedgerow.verification.rules import RULES, check_rules
-from hedgerow.verification.spots import spot, where
-from hedgerow.verification.suppression import SUPPRESSED, check_suppressed
+from hedgerow.verification.rules import check_rules
+from hedgerow.verification.spots import Spot, spot, where
+from hedgerow.verification.stated import FACTS, is_proven
+from hedgerow.verification.suppression import check_suppressed
 from hedgerow.verification.tallies import Tallies
 
 DISCLOSURES = "attribute_disclosures"
+LISTED = 1000
+"""Most disclosures that facts.json lists, those of the first groups; it counts all of them."""
 
 
 def verify_release(folder: Path | str, original: Any = None, link: Any = None) -> Verification:
@@ -43,7 +49,8 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     -------
     Verification
         Every promise that can be checked with what is given. A data file that is no table (a row with too few cells,
-        bytes that are no text) is a broken promise, ``readable``, and the only one then.
+        bytes that are no text) is a broken promise, ``readable``, and the last one then. Where a name of the release
+        is a link or no plain file, nothing is opened, and ``files`` is the only promise.
 
     Raises
     ------
@@ -56,42 +63,62 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     if link is not None and original is None:
         message = "A link table can be used only together with the original."
         raise DataError(Problem("usage", message, hint="give the original too"))
+    listing = list_release(folder)
+    if listing.unsafe:
+        return Verification((listing.promise,), str(folder))
     try:
         published = read_release(folder)
     except Unreadable as error:
-        return Verification((Promise("readable", "a table", str(error), kept=False),), str(folder))
+        return Verification((listing.promise, Promise("readable", "a table", str(error), kept=False)), str(folder))
     source = None if original is None else read_original(original, published.plan)
     tallies = Tallies.open()
     try:
         evidence = RowEvidence(published, source, tallies, None if link is None else read_link(link))
-        return Verification(tuple(promises(evidence)), str(folder))
+        found = conclude(evidence, str(folder))
     finally:
         tallies.close()
+    return replace(found, promises=(listing.promise, *found.promises))
+
+
+def conclude(evidence: Evidence, place: str) -> Verification:
+    """Check every promise, and say which facts were found again and which are the maker's word."""
+    found = tuple(promises(evidence))
+    stated = [fact for fact in FACTS if fact.name in evidence.published.facts]
+    proven = [is_proven(fact, evidence.plan, evidence.original is not None, evidence.linked) for fact in stated]
+    return Verification(
+        found,
+        place,
+        tuple(fact.name for fact, known in zip(stated, proven, strict=True) if known),
+        tuple(fact.name for fact, known in zip(stated, proven, strict=True) if not known),
+    )
 
 
 def promises(evidence: Evidence) -> Iterable[Promise]:
     """Check one promise after the other."""
+    yield check_plan(evidence.published)
+    yield check_facts(evidence.published)
     yield check_roles(evidence.published)
     yield check_hierarchy(evidence)
     yield check_k(evidence)
     yield from check_models(evidence)
     yield check_limits(evidence)
-    if evidence.plan.method.suppress or SUPPRESSED in evidence.published.facts:
+    if evidence.plan.method.suppress:
         yield check_suppressed(evidence)
     if evidence.plan.method.overlap == "forbidden":
         yield check_overlap(evidence)
     if evidence.plan.method.name == "lattice" and evidence.linked:
         yield check_levels(evidence)
-    if evidence.plan.rules or RULES in evidence.published.facts:
+    if evidence.plan.rules:
         yield check_rules(evidence)
     yield check_counts(evidence)
-    if DISCLOSURES in evidence.published.facts:
-        yield check_disclosures(evidence)
-    if RISKS in evidence.published.facts:
-        yield check_risks(evidence)
+    yield check_disclosures(evidence)
+    yield check_risks(evidence)
     if evidence.original is not None:
-        check = check_truthful if evidence.has_link else check_unchanged
-        yield check(evidence, evidence.original)
+        if evidence.has_link:
+            yield check_truthful(evidence, evidence.original)
+        else:
+            yield check_unchanged(evidence, evidence.original)
+            yield check_possible(evidence, evidence.original)
 
 
 # -- the promises ----------------------------------------------------------------------------------------------------
@@ -170,7 +197,40 @@ def check_limits(evidence: Evidence) -> Promise:
     """Count the cells that break a limit: exactly with the original and the link, else those that do for certain."""
     stated, keeps = evidence.published.fact("limits_broken"), evidence.plan.keeps_limits
     asked: int | str = 0 if keeps else "reported"
-    open_cells = 0
+    broken, possible = _broken_limits(evidence)
+    total = sum(count for count, _ in broken.values())
+    open_cells = sum(possible.values())
+    agrees = stated is not None and total <= stated <= total + open_cells
+    found: int | str = total
+    if total and keeps:
+        found = f"{total}: {where(broken)}"
+    if open_cells:
+        found = f"{found} for certain; {open_cells} more cells can be judged only with the original and the link table"
+    if not agrees:
+        found = f"{found}; but facts.json says {'nothing' if stated is None else stated}"
+    wrong = _wrong_by_column(evidence, broken, possible) if agrees else ""
+    if wrong:
+        found = f"{found}; but {wrong}"
+    return Promise("limits", asked, found, agrees and not wrong and (not keeps or (total == 0 and stated == 0)))
+
+
+def _wrong_by_column(evidence: Evidence, broken: Mapping[str, Spot], possible: Mapping[str, int]) -> str:
+    """Say what is wrong with the cells beyond a limit that facts.json counts by column."""
+    by = evidence.published.facts.get("limits_broken_by_attribute", {})
+    wrong = [
+        name
+        for name, count in by.items()
+        if name in broken and not broken[name][0] <= count <= broken[name][0] + possible[name]
+    ]
+    if wrong:
+        return f"facts.json counts others of {', '.join(wrong)}"
+    if by and sum(by.values()) != evidence.published.fact("limits_broken"):
+        return "what facts.json counts by column does not add up"
+    return ""
+
+
+def _broken_limits(evidence: Evidence) -> tuple[dict[str, Spot], dict[str, int]]:
+    """Return, by column, the cells that break a limit for certain, and how many more may."""
     if evidence.linked:
         broken = {
             name: spot(
@@ -180,56 +240,13 @@ def check_limits(evidence: Evidence) -> Promise:
             )
             for name, pairs in evidence.pairs.items()
         }
-    else:
-        risks = {
-            name: [(evidence.judges[name].risk(label), count, row) for label, count, row in labels]
-            for name, labels in evidence.labels.items()
-        }
-        broken = {name: spot((count, row) for risk, count, row in cells if risk == "sure")
-                  for name, cells in risks.items()}  # fmt: skip
-        open_cells = sum(count for cells in risks.values() for risk, count, _ in cells if risk == "some")
-    total = sum(count for count, _ in broken.values())
-    agrees = stated is not None and total <= stated <= total + open_cells
-    found: int | str = total
-    if total and keeps:
-        found = f"{total}: {where(broken)}"
-    if open_cells:
-        found = f"{found} for certain; {open_cells} more cells can be judged only with the original and the link table"
-    if not agrees:
-        found = f"{found}; but facts.json says {'nothing' if stated is None else stated}"
-    return Promise("limits", asked, found, agrees and (not keeps or (total == 0 and stated == 0)))
-
-
-def check_counts(evidence: Evidence) -> Promise:
-    """Check that facts.json counts what is there, and that not more was withheld than the plan allows."""
-    published, groups = evidence.published, evidence.groups
-    there: dict[str, int] = {
-        "released": published.rows,
-        "groups": groups.groups,
-        "smallest_group": evidence.smallest,
-        "largest_group": groups.largest,
+        return broken, dict.fromkeys(broken, 0)
+    risks = {
+        name: [(evidence.judges[name].risk(label), count, row) for label, count, row in labels]
+        for name, labels in evidence.labels.items()
     }
-    if evidence.original is not None:
-        there["records"] = evidence.original.records
-    if evidence.groups.fewest_persons is not None:
-        there["smallest_group_persons"] = evidence.groups.fewest_persons
-    named = dict.fromkeys([*there, "records", "withheld"])
-    faults = [f"facts.json has no number {name!r}" for name in named if published.fact(name) is None]
-    for name, number in there.items():
-        stated = published.fact(name)
-        if stated is not None and stated != number:
-            faults.append(f"{name} is {number}, facts.json says {stated}")
-    records, released, withheld = (published.fact(name) for name in ("records", "released", "withheld"))
-    asked = "as facts.json says"
-    if evidence.plan.withhold is not None:
-        asked += f", at most {evidence.plan.withhold.at_most} withheld"
-    if records is not None and released is not None and withheld is not None:
-        if withheld < 0 or released + withheld != records:
-            faults.append(f"{released} released and {withheld} withheld are not {records} records")
-        if evidence.plan.withhold is not None and withheld > evidence.plan.withhold.records(max(records, 0)):
-            faults.append(f"{withheld} of {records} records are withheld")
-    agrees = f"{published.rows} rows in {groups.groups} groups of {groups.smallest} to {groups.largest}"
-    return Promise("counts", asked, "; ".join(faults) or agrees, kept=not faults)
+    sure = {name: spot((count, row) for risk, count, row in cells if risk == "sure") for name, cells in risks.items()}
+    return sure, {name: sum(count for risk, count, _ in cells if risk == "some") for name, cells in risks.items()}
 
 
 def check_levels(evidence: Evidence) -> Promise:
@@ -261,7 +278,7 @@ def check_levels(evidence: Evidence) -> Promise:
 
 
 def check_disclosures(evidence: Evidence) -> Promise:
-    """Check that facts.json counts and lists every group that has exactly one value of a sensitive column.
+    """Check that facts.json counts every group that has exactly one value of a sensitive column, and lists the first.
 
     Groups are numbered from 0 in the order in which they first appear in the data file. In a table without an order
     their numbers cannot be told, so it is checked only that there are as many of each column.
@@ -272,7 +289,7 @@ def check_disclosures(evidence: Evidence) -> Promise:
         for name in evidence.sensitive
     }
     count = sum(map(len, there.values()))
-    stated = evidence.published.facts[DISCLOSURES]
+    stated = evidence.published.facts.get(DISCLOSURES)
     if not isinstance(stated, dict):
         return Promise("disclosures", asked, f"facts.json does not say; there are {count}", kept=False)
     faults = []
@@ -294,13 +311,14 @@ def check_disclosures(evidence: Evidence) -> Promise:
 def _wrongly_listed(
     items: list[tuple[int, str] | None], there: Mapping[str, set[int]], in_order: bool
 ) -> Iterable[str]:
+    wanted = min(sum(map(len, there.values())), LISTED)
     if in_order:
-        right = {(group, name) for name, groups in there.items() for group in groups}
-        lacking, strange = len(right - set(items)), len(items) - len(right & set(items))
+        right = set(sorted((group, name) for name, groups in there.items() for group in groups)[:LISTED])
+        fitting = len(right & set(items))
     else:
         listed = Counter(item[1] for item in set(items) if item is not None)
-        lacking = sum(max(len(groups) - listed[name], 0) for name, groups in there.items())
-        strange = len(items) - sum(min(len(groups), listed[name]) for name, groups in there.items())
+        fitting = min(sum(min(len(groups), listed[name]) for name, groups in there.items()), wanted)
+    lacking, strange = wanted - fitting, len(items) - fitting
     if lacking:
         yield f"facts.json does not list {lacking}"
     if strange:

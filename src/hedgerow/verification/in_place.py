@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
-from hedgerow.verification.check import promises
+from hedgerow.verification.check import conclude
 from hedgerow.verification.counted_evidence import CountedEvidence
 from hedgerow.verification.places import CountedLink, InDatabase, InFile, Where
-from hedgerow.verification.published import open_release
+from hedgerow.verification.published import list_release, open_release
 from hedgerow.verification.result import Promise, Verification
 from hedgerow.verification.sources import count_original, count_released, open_original, open_released
 from hedgerow.verification.tallies import Tallies
@@ -67,7 +68,7 @@ def verify_in_place(
     tallies = Tallies.open()
     try:
         evidence = CountedEvidence(published, records, tallies, table, source, link)
-        return Verification(tuple(promises(evidence)), place)
+        return conclude(evidence, place)
     finally:
         tallies.close()
 
@@ -76,6 +77,9 @@ def verify_release_in_place(
     folder: Path | str, original: Where | None = None, link: CountedLink | None = None
 ) -> Verification:
     """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size."""
+    listing = list_release(Path(folder))
+    if listing.unsafe:
+        return Verification((listing.promise,), str(folder))
     plan, facts, data = open_release(Path(folder))
     found = verify_in_place(plan, facts, InFile(data), original, link)
-    return Verification(found.promises, str(folder))
+    return replace(found, promises=(listing.promise, *found.promises), place=str(folder))

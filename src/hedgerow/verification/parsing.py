@@ -64,12 +64,7 @@ def csv_rows(request: Mapping[str, Any], files: Sequence[str]) -> Found:
 def columnar_schema(request: Mapping[str, Any], files: Sequence[str]) -> Found:
     """Return the columns of Parquet or Arrow files, which must be the same."""
     place, kind = request["place"], request["kind"]
-    with _reading(place, kind):
-        schemas = [_open_columnar(Path(file), kind, place, request["room"])[0] for file in files]
-    if any(not schema.equals(schemas[0]) for schema in schemas):
-        message = "The files of the folder do not have the same columns."
-        raise DataError(Problem("format", message, place, "check that the folder holds one table"))
-    return Found({}, schemas[0])
+    return Found({}, _same_schema(files, kind, place, request["room"]))
 
 
 def columnar_rows(request: Mapping[str, Any], files: Sequence[str]) -> Found:
@@ -78,7 +73,7 @@ def columnar_rows(request: Mapping[str, Any], files: Sequence[str]) -> Found:
 
     place, kind, columns = request["place"], request["kind"], request["columns"]
     with _reading(place, kind):
-        whole = _open_columnar(Path(files[0]), kind, place, request["room"])[0]
+        whole = _same_schema(files, kind, place, request["room"])
         wanted = range(len(whole.names)) if columns is None else columns
         schema = pa.schema([whole.field(position) for position in wanted])
 
@@ -223,6 +218,15 @@ def _not_there(place: str, error: OSError) -> DataError:
 
 Kind = Literal["parquet", "arrow"]
 Batches = Callable[[Sequence[str] | None], Iterator["pa.RecordBatch"]]
+
+
+def _same_schema(files: Sequence[str], kind: Kind, place: str, room: float) -> pa.Schema:
+    with _reading(place, kind):
+        schemas = [_open_columnar(Path(file), kind, place, room)[0] for file in files]
+    if any(not schema.equals(schemas[0]) for schema in schemas):
+        message = "The files of the folder do not have the same columns."
+        raise DataError(Problem("format", message, place, "check that the folder holds one table"))
+    return schemas[0]
 
 
 def _columns(

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import DataError, Problem
 from hedgerow.intake import MOST_JSON_BYTES, read_bytes, read_json
 from hedgerow.plan import Plan
+from hedgerow.verification.files import Listing
 from hedgerow.verification.parsing import Dialect
+from hedgerow.verification.stated import read_facts
 from hedgerow.verification.tables import (
     IntArray,
     Kind,
@@ -35,6 +37,10 @@ class Published:
 
     Attributes
     ----------
+    facts
+        What facts.json states, as far as it is what it must be.
+    fact_faults
+        What of it is not.
     header
         The names of all columns of the data file, in order.
     columns
@@ -51,6 +57,7 @@ class Published:
 
     plan: Plan
     facts: Mapping[str, Any]
+    fact_faults: tuple[str, ...]
     header: tuple[str, ...]
     columns: Mapping[str, pa.ChunkedArray]
     kinds: Mapping[str, Kind]
@@ -71,7 +78,7 @@ class Published:
     def fact(self, name: str) -> int | None:
         """Return a number that facts.json states, or None if it does not."""
         number = self.facts.get(name)
-        return number if isinstance(number, int) and not isinstance(number, bool) else None
+        return number if type(number) is int else None
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -127,14 +134,24 @@ def read_release(folder: Path) -> Published:
         header, columns, kinds, rows = read(data, plan)
     except DataError as error:
         raise Unreadable(error.problems[0].message) from None
-    return Published(plan, facts, header, columns, kinds, rows)
+    sound, faults = read_facts(facts, plan)
+    return Published(plan, sound, tuple(faults), header, columns, kinds, rows)
+
+
+def list_release(folder: Path) -> Listing:
+    """List what lies in a release folder; it may lack something."""
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise DataError(Problem("no-file", f"The release {what}.", str(folder), "name a release folder"))
+    return Listing.of(folder)
 
 
 def open_release(folder: Path) -> tuple[Plan, Mapping[str, Any], Path]:
     """Read the plan and the facts of a release folder, and find its data: a file, or a folder of Parquet files."""
-    if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise DataError(Problem("no-file", f"The release {what}.", str(folder), "name a release folder"))
+    unsafe = list_release(folder).unsafe
+    if unsafe:
+        message = f"The folder is not opened: {unsafe[0]} is, or holds, a link or something else that is no plain file."
+        raise DataError(Problem("not-a-release", message, str(folder), "name the folder that anonymize wrote"))
     csv_file, parquet = folder / "data.csv", folder / "data.parquet"
     data = [*([csv_file] if csv_file.is_file() else []), *([parquet] if parquet.exists() else [])]
     lacking = [name for name in ("plan.yaml", "facts.json") if not (folder / name).is_file()]

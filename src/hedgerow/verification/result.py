@@ -10,7 +10,10 @@ from typing import Any
 from hedgerow.errors import BrokenPromise, Problem
 
 MEANINGS: dict[str, str] = {
+    "files": "the folder holds the files of a release, as plain files, and nothing else",
     "readable": "the data file is a table",
+    "plan": "facts.json names this very plan, and says the same as it",
+    "facts": "facts.json states every fact that a release with this plan has, each of its kind, and no other",
     "roles": "the release has exactly the columns that the plan releases",
     "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind; every "
     "published sensitive value has a leaf in its",
@@ -24,11 +27,14 @@ MEANINGS: dict[str, str] = {
     "overlap": "no two ranges of a column of free intervals overlap in part",
     "levels": "every column is published at one level of its hierarchy",
     "rules": "facts.json says which rules are kept, and how many groups break the others",
-    "counts": "facts.json counts what is there",
-    "disclosures": "facts.json lists every group with only one value of a sensitive column",
-    "risks": "facts.json counts rows by how many are alike, and the share of one sensitive value, as they are",
+    "counts": "facts.json counts what is there, and what it counts adds up",
+    "disclosures": "facts.json counts every group with only one value of a sensitive column, and lists the first",
+    "risks": "facts.json counts rows by how many are alike, the share of one sensitive value, and exact ends, as they "
+    "are",
     "truthful": "every published cell is true of the record behind it",
     "unchanged": "released sensitive and other values occur in the original at least as often",
+    "possible": "every row could have been made from a record of the original of its own, within the limits",
+    "signature": "the holder of the key signed exactly these files",
 }
 """Every promise that a check may name, in the order in which they are checked."""
 
@@ -72,6 +78,11 @@ class Verification:
         Every promise that could be checked with what was given.
     place
         The release folder.
+    recounted, makers_word
+        Facts of facts.json that were found again in the plan, the rows or the original; and those that nothing at hand
+        can prove, so that they are the maker's word.
+    notes
+        What else there is to know.
 
     Examples
     --------
@@ -82,6 +93,9 @@ class Verification:
 
     promises: tuple[Promise, ...]
     place: str = ""
+    recounted: tuple[str, ...] = ()
+    makers_word: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -119,11 +133,20 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
-        return {"kept": self.kept, "promises": [promise.to_dict() for promise in self.promises]}
+        return {
+            "kept": self.kept,
+            "promises": [promise.to_dict() for promise in self.promises],
+            "recounted": list(self.recounted),
+            "makers_word": list(self.makers_word),
+            "notes": list(self.notes),
+        }
 
     def __repr__(self) -> str:
         verdict = "kept" if self.kept else f"{len(self.broken)} of {len(self.promises)} promises broken"
-        return "\n".join([f"Verification({verdict})", *(f"  {promise}" for promise in self.promises)])
+        lines = [f"Verification({verdict})", *(f"  {promise}" for promise in self.promises)]
+        if self.makers_word:
+            lines.append(f"  on the maker's word: {', '.join(self.makers_word)}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     __str__ = __repr__
 
@@ -139,7 +162,9 @@ class Verification:
         )
         head = "<tr><th></th><th>promise</th><th>asked</th><th>found</th></tr>"
         verdict = "Every promise is kept" if self.kept else f"{len(self.broken)} promises are broken"
-        return f"<p>{verdict}</p><table>{head}{rows}</table>"
+        word = f"<p>On the maker’s word: {', '.join(self.makers_word)}</p>" if self.makers_word else ""
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<p>{verdict}</p><table>{head}{rows}</table>{word}{notes}"
 
 
 def by_meaning_of_missing(matching: int | str, strictly: int | str) -> int | str:

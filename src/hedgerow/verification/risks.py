@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hedgerow.verification.arrays import sums
+from hedgerow.verification.end_points import wrong_end_points
 from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.result import Promise
 
@@ -18,26 +17,26 @@ CLOSE = 1e-9
 def check_risks(evidence: Evidence) -> Promise:
     """Check how many rows are alike, and how much of a group one sensitive value has at most.
 
-    Where k counts persons, or a missing cell matches any value, only the number of rows can be counted again: the
-    release does not show who is the same person.
+    Where k counts persons, only the number of rows can be counted again: the release does not show who is the same
+    person.
     """
-    faults = _wrong_sizes(evidence) + _wrong_shares(evidence)
+    faults = _wrong_sizes(evidence) + _wrong_shares(evidence) + wrong_end_points(evidence)
     return Promise("risks", "as facts.json says", "; ".join(faults) or "the same, counted again", kept=not faults)
 
 
 def _wrong_sizes(evidence: Evidence) -> list[str]:
-    stated = _numbers(evidence.published.facts[SIZES])
+    stated = evidence.published.facts.get(SIZES)
     if stated is None:
         return ["facts.json does not count the rows by how many are alike"]
-    if evidence.plan.person is not None or evidence.plan.missing == "matches-any":
+    sizes = evidence.sizes
+    if evidence.plan.person is not None:
         right = sum(stated.values()) == evidence.published.rows
-        return [] if right else ["facts.json counts other rows by how many are alike"]
-    counts = evidence.published.counts
-    group_of = evidence.group_of
-    ones = np.ones(len(group_of), np.int64) if counts is None else counts
-    sizes, groups = np.unique(sums(group_of, ones, int(group_of.max(initial=-1)) + 1), return_counts=True)
-    there = {str(size): size * count for size, count in zip(sizes.tolist(), groups.tolist(), strict=True)}
-    return [] if stated == there else ["facts.json counts other rows by how many are alike"]
+    else:
+        alike = sizes if evidence.matches is None else evidence.matches.rows(evidence.published.rows + 1)
+        values, number = np.unique(alike, return_inverse=True)
+        rows = sums(number, sizes, len(values))
+        right = stated == {str(size): count for size, count in zip(values.tolist(), rows.tolist(), strict=True)}
+    return [] if right else ["facts.json counts other rows by how many are alike"]
 
 
 def _wrong_shares(evidence: Evidence) -> list[str]:
@@ -52,9 +51,3 @@ def _wrong_shares(evidence: Evidence) -> list[str]:
         if not isinstance(said, int | float) or isinstance(said, bool) or not abs(said - share) < CLOSE:
             faults.append(f"one value of {name} has another share at most than facts.json says")
     return faults
-
-
-def _numbers(stated: Any) -> dict[str, int] | None:
-    if not isinstance(stated, dict) or any(type(count) is not int for count in stated.values()):
-        return None
-    return stated

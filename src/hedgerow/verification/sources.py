@@ -16,12 +16,14 @@ from hedgerow.verification.original import ENDINGS, Original, guess_delimiter, p
 from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.places import InDatabase, Where
 from hedgerow.verification.published import Published, unguard, unguarded
+from hedgerow.verification.stated import read_facts
 from hedgerow.verification.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.tables import (
     Kind,
     arrow_table,
     check_quotes,
     columnar_schema,
+    decoded,
     map_distinct,
     on_labels,
     read_as,
@@ -132,7 +134,7 @@ def _with_key_trimmed(batch: pa.RecordBatch, missing: Sequence[str]) -> pa.Recor
 
     key = pa.chunked_array([batch.column(batch.num_columns - 1)])
     if pa.types.is_dictionary(key.type):
-        key = key.cast(key.type.value_type)
+        key = decoded(key)
     if pa.types.is_string(key.type) or pa.types.is_large_string(key.type):
         key = trim(key.cast(pa.string()), missing)
     arrays = [*batch.columns[:-1], key.combine_chunks()]
@@ -160,8 +162,10 @@ def count_released(source: Source, plan: Plan, facts: Mapping[str, Any]) -> Publ
     """Count the quasi-identifiers and the sensitive columns of a release together."""
     names = [name for name in (*plan.quasi_identifiers, *plan.columns("sensitive")) if name in source.header]
     rows = source.count(names, None, ())
+    sound, faults = read_facts(facts, plan)
+    total = int(rows.counts.sum())
     return Published(
-        plan, facts, source.header, rows.columns, rows.kinds, int(rows.counts.sum()), rows.counts, rows.first
+        plan, sound, tuple(faults), source.header, rows.columns, rows.kinds, total, rows.counts, rows.first
     )
 
 

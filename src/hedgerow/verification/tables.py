@@ -76,8 +76,8 @@ def read_columnar(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Table:
     """Read a Parquet file, a folder of Parquet files or an Arrow IPC file."""
     import pyarrow as pa
 
-    batches = list(stream_columnar(path, kind))
-    return pa.Table.from_batches(batches, columnar_schema(path, kind))
+    schema = columnar_schema(path, kind)
+    return pa.Table.from_batches(list(stream_columnar(path, kind)), schema)
 
 
 def columnar_schema(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Schema:
@@ -163,7 +163,7 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = decoded(column)
     if pa.types.is_timestamp(column.type):  # Python knows no nanoseconds
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     if pa.types.is_time(column.type):  # nor of a time of day
@@ -184,6 +184,14 @@ def _without_zeros(time: str | None) -> str | None:
     ('22:30:00.5', '22:30:00', '22:30:00')
     """
     return time.rstrip("0").rstrip(".") if time is not None and "." in time else time
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Undo dictionary encoding; a cast does not do it for views of text, as polars has them."""
+    import pyarrow as pa
+
+    kind = pa.string() if pa.types.is_string_view(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind)
 
 
 def _write(value: Any) -> str | None:
