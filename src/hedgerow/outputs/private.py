@@ -18,7 +18,7 @@ from pathlib import Path
 from hedgerow.errors import DataError, Problem
 from hedgerow.outputs.moment import undisturbed
 
-PREFIX = "hedgerow-private-"
+PREFIX = "hedgerow-scratch-"  # not "private", which versions before 0.2 sweep without looking at our lock
 LOCK = ".lock"
 NEW, OLD = "new", "old"  # in a private folder beside an output: what takes its place, and what was there
 
