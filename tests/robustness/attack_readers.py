@@ -553,7 +553,8 @@ def work(seed: str, first: int, last: int, folder: Path, now: mmap.mmap, results
         struct.pack_into("<q", now, 0, number)
         draw, kind = case(seed, number)
         _, contained, attempt = KINDS[kind]
-        signal.alarm(130 if kind == "whole command" else 30)
+        signal.setitimer(signal.ITIMER_PROF, 2 * LONGEST)  # of processor time, which does not grow on a busy machine
+        signal.alarm(300)  # for one that waits
         began = time.process_time()
         failure = ""
         try:
@@ -578,6 +579,7 @@ def work(seed: str, first: int, last: int, folder: Path, now: mmap.mmap, results
         if failure:
             os.write(results, json.dumps({"failed": failure, "number": number, "kind": kind}).encode() + b"\n")
             os._exit(1)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.alarm(0)
     os.write(results, json.dumps({"counts": counts}).encode() + b"\n")
     os._exit(0)

@@ -22,7 +22,11 @@ def tells_of_damage(kept: Kept) -> Kept:
     groups, a group without its records, a number where a text should be. What that leads to is one problem.
     """
     for name in VERBS:
-        setattr(kept, name, _telling(getattr(kept, name)))
+        verb = vars(kept)[name]
+        if isinstance(verb, property) and verb.fget is not None:
+            setattr(kept, name, property(_telling(verb.fget), doc=verb.__doc__))
+        else:
+            setattr(kept, name, _telling(verb))
     return kept
 
 
