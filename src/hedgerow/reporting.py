@@ -110,7 +110,8 @@ def report(
     release
         A release folder, the address of a table that is a release, or a release in memory.
     output
-        File to write the page to, outside the release folder. Without it the report is only returned.
+        File to write the page to, outside the release folder; mode 0600 if the original is given, as it then holds
+        figures about it. Without it the report is only returned.
     original
         The table it was made from: the check then compares with it, and releases without each limit are made in memory
         to say what the limits cost and saved. What they came to tells about the original records.
@@ -157,7 +158,7 @@ def report(
     page = report_html(facts, plan, verification, sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
-        _write(page, Path(output))
+        _write(page, Path(output), private=original is not None)
     return Report(page, facts, plan, verification, risks, digests, effects, audit)
 
 
@@ -239,8 +240,8 @@ def _together(name: str, digests: Sequence[Digest]) -> Digest:
     return Digest(title, sum(one.size for one in digests), hashlib.sha256(lines.encode()).hexdigest())
 
 
-def _write(page: str, output: Path) -> None:
-    """Write a page to a file that appears whole or not at all."""
+def _write(page: str, output: Path, private: bool) -> None:
+    """Write a page to a file that appears whole or not at all; one about the original is for its owner only."""
     target = Path(os.path.abspath(output))  # noqa: PTH100
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
@@ -249,7 +250,7 @@ def _write(page: str, output: Path) -> None:
                 file.write(page)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(beside).chmod(0o644)
+            Path(beside).chmod(0o600 if private else 0o644)
             Path(beside).replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
