@@ -15,6 +15,7 @@ from typing import Any
 from hedgerow.engines.folder import cannot_write
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import open_regular
 from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
 from hedgerow.plan import Plan
@@ -223,7 +224,7 @@ def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dic
 def _digest(path: Path, name: str = "") -> Digest:
     found, size = hashlib.sha256(), 0
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, "A part of the release"), "rb") as file:
             while block := file.read(BLOCK):
                 found.update(block)
                 size += len(block)

@@ -16,12 +16,14 @@ from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, Threads
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.run import Interrupted
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import read_bytes
 
 if TYPE_CHECKING:
     from hedgerow.maintained import MaintainedRelease
     from hedgerow.store import VersionRow
 
 MOST_PASSES = 1000
+MOST_KEYS = 256 << 20  # bytes
 ANY_WORDS = {"allow_extra_args": True}  # stray words may be keys: the parser would repeat them in its message
 STRICT = ("gated", "cohorts")  # rules under which a leak is a broken promise
 
@@ -385,11 +387,10 @@ def _keys(keys: str | None, source: str | None) -> list[str]:
 
 def _lines(source: str) -> list[str]:
     place = "standard input" if source == "-" else source
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        message = f"The keys cannot be read: {error.strerror}."
-        raise DataError(Problem("no-file", message, place, "name a text file, or - for standard input")) from None
+    raw = sys.stdin.buffer.read(MOST_KEYS + 1) if source == "-" else read_bytes(source, MOST_KEYS, "The list of keys")
+    if len(raw) > MOST_KEYS:
+        message = f"The keys take more than {MOST_KEYS >> 20} MiB."
+        raise DataError(Problem("too-much", message, place, "name fewer at once"))
     try:
         return raw.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

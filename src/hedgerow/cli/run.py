@@ -36,8 +36,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if words == ["--version"]:  # so short an answer should not wait for all that makes commands
         print(f"hedgerow {__version__}")
         sys.exit()
+    from hedgerow.cli.waiting import spare_pandas, start_reader, tell_of_compiling
+
+    start_reader(words)
     from hedgerow.cli.app import app
-    from hedgerow.cli.waiting import spare_pandas, tell_of_compiling
 
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, _interrupt)

@@ -110,9 +110,6 @@ def check_header(columns: Sequence[Column], place: str) -> None:
 def _read_all(source: Any, form: DataFormat) -> Table:
     """Read a table as under a plan that releases every column."""
     check_file(source)
-    if isinstance(source, str | Path) and not Path(source).is_file():
-        message = "The data file does not exist, or is a folder."
-        raise DataError(Problem("no-file", message, str(source), "check the path"))
     names = column_names(source, form)
     check_some(names)
     return read_table(source, reading_plan(names, form))

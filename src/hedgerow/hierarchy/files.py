@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from hedgerow.errors import PlanError, Problem
+from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.intake import read_bytes
+
+MOST_BYTES = 64 << 20
 
 
 def read_paths(path: Path) -> list[tuple[str, ...]]:
     """Read the leaf-to-root lines of a hierarchy file; ``;`` is taken as separator if the first line has one."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        message = f"The hierarchy file cannot be read: {error.strerror or 'unreadable'}."
-        raise PlanError(Problem("hierarchy-file", message, str(path), "check the path")) from None
+        text = read_bytes(path, MOST_BYTES, "The hierarchy").decode("utf-8-sig")
+    except DataError as error:
+        raise PlanError(
+            Problem("hierarchy-file", problem.message, problem.place, problem.hint) for problem in error.problems
+        ) from None
     except UnicodeDecodeError:
         message = "The hierarchy file is not UTF-8 text."
         raise PlanError(Problem("hierarchy-file", message, str(path), "save it as UTF-8")) from None

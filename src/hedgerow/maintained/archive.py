@@ -61,7 +61,7 @@ class Archive:
         self.store = store
         self.meta = dict(store.meta() if meta is None else meta)
         try:
-            self.plan, self._asked = Plan.loads(self.meta["plan"]), Plan.loads(self.meta["asked"])
+            self.plan, self._asked = (Plan.loads(self.meta[name], base=None) for name in ("plan", "asked"))
         except (PlanError, KeyError):
             raise self._damaged() from None
 

@@ -29,6 +29,7 @@ from hedgerow.maintained.archive import (
     refuse,
 )
 from hedgerow.maintained.candidate import Candidate, audit_events, rebuilt
+from hedgerow.maintained.damage import tells_of_damage
 from hedgerow.maintained.next_version import audit_if_small, change_records, exposes, next_version
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.audit import Audit
@@ -122,6 +123,7 @@ def open_release(
     return MaintainedRelease(open_store(store), threads, progress)
 
 
+@tells_of_damage
 class MaintainedRelease:
     """A release and its history; a context manager. Every verb that changes something returns the new version."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import MOST_JSON_BYTES, read_bytes, read_json
 from hedgerow.plan import Plan
+from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.tables import (
-    Dialect,
     IntArray,
     Kind,
     as_text,
@@ -142,14 +142,15 @@ def open_release(folder: Path) -> tuple[Plan, Mapping[str, Any], Path]:
         lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or ["data.csv or data.parquet"])[0]
         hint = "name the folder that anonymize wrote"
         raise DataError(Problem("not-a-release", f"The folder is not a release: it has {lacks}.", str(folder), hint))
-    return Plan.load(folder / "plan.yaml"), _read_facts(folder / "facts.json"), data[0]
+    return Plan.load(folder / "plan.yaml", files=False), _read_facts(folder / "facts.json"), data[0]
 
 
 def _read_facts(path: Path) -> Mapping[str, Any]:
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        facts = None
+        facts = read_json(read_bytes(path, MOST_JSON_BYTES, "The file of facts"))
+    except ValueError as error:
+        message = f"The facts of the release are not readable as JSON: {error}."
+        raise DataError(Problem("not-a-release", message, str(path))) from None
     if not isinstance(facts, dict):
         raise DataError(Problem("not-a-release", "The facts of the release are not readable as JSON.", str(path)))
     return facts
