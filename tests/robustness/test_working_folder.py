@@ -191,9 +191,9 @@ STARTERS = {
     "asyncio.subprocess": None,
     "os": {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"},
 }
-OWN_PLACE = {"children.py"}
-FORKS = {"studio/nursery.py"}
-"""Forks of a child that was started in that place."""
+OWN_PLACE = {"children.py", "sandbox/running.py"}
+FORKS = {"studio/nursery.py", "sandbox/template.py"}
+"""Forks of a child that was started in that place, or as isolated as there."""
 
 
 def starts(source: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import pyarrow
 
-from hedgerow import children
+from hedgerow import children, sandbox
 from hedgerow.errors import DataError, HedgerowError, Problem, kind_and_place
 
 LARGEST_PLAN = 8 << 20
@@ -314,6 +314,7 @@ def answer_all(questions: IO[str], answers: IO[str], memory: int) -> None:
     if hasattr(os, "nice"):
         os.nice(NICER)
     children.confine(memory)
+    sandbox.stay_here()
     reading = Reading()
     for line in questions:
         answers.write(json.dumps(answer(reading, json.loads(line)), default=plain) + "\n")
