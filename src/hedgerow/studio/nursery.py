@@ -198,9 +198,10 @@ def main() -> None:
 
 def _load() -> None:
     """Load all that a reader needs; it starts no threads, which would not be there after a fork."""
+    import pyarrow
     import pyarrow.compute
     import pyarrow.csv
-    import pyarrow.parquet  # noqa: F401
+    import pyarrow.parquet
     import yaml  # noqa: F401
 
     import hedgerow.drafting.distribution
@@ -211,10 +212,11 @@ def _load() -> None:
     import hedgerow.studio.stores
     import hedgerow.studio.views
     import hedgerow.workflow  # noqa: F401
-    from hedgerow.kernels import load_signatures
+    from hedgerow.preparing import is_compiled
 
+    pyarrow.array([0])  # with the first array Arrow looks for pandas: once for all readers
     with contextlib.suppress(Exception):  # a reader says what is wrong, if it needs a kernel
-        load_signatures()
+        is_compiled("width_runs.cut_cells")  # loads it, if so: the one kernel that limits need
 
 
 def _reap(alive: set[int]) -> None:
