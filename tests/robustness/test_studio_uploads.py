@@ -70,7 +70,7 @@ def plan_file(folder: Path, text: bytes) -> Path:
 
 
 def test_a_table_that_takes_too_much_memory_is_one_message_and_the_old_one_stays(
-    bench: Workbench, tmp_path: Path
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [f"{SECRET} {number:09d}" * 8 for number in range(900_000)]
     with (
@@ -78,8 +78,10 @@ def test_a_table_that_takes_too_much_memory_is_one_message_and_the_old_one_stays
         pa.ipc.new_file(sink, pa.schema([("a", "string")])) as file,
     ):
         file.write_table(pa.table({"a": words}))
+    monkeypatch.setattr(Bounds, "memory_for", lambda *_: 40 << 20)
     with pytest.raises(HedgerowError) as error:
         bench.open(tmp_path / "wide.arrow")
+    monkeypatch.undo()
     assert codes(error)[0] in ("too-much", "unreadable-file")
     assert SECRET not in str(error.value)
     assert bench.source is not None
