@@ -16,7 +16,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hedgerow.working_folder import module_path
@@ -45,7 +45,12 @@ BEGIN = (
 
 
 def start(
-    module: str, *words: str, databases: bool = False, input: bool = False, more: Mapping[str, str] | None = None
+    module: str,
+    *words: str,
+    databases: bool = False,
+    input: bool = False,
+    more: Mapping[str, str] | None = None,
+    handles: Sequence[int] = (),
 ) -> Child:
     """Start a module of ours in a process of its own.
 
@@ -62,6 +67,8 @@ def start(
         nowhere, since a library might print what it read.
     more
         Further variables of its environment.
+    handles
+        Open files and sockets that it gets, under the same numbers.
 
     Examples
     --------
@@ -79,6 +86,7 @@ def start(
         env={**environment(os.environ, databases), **(more or {})},
         text=True,
         encoding="utf-8",
+        pass_fds=handles,
     )
 
 

@@ -112,7 +112,8 @@ def report(
     release
         A release folder, the address of a table that is a release, or a release in memory.
     output
-        File to write the page to, outside the release folder. Without it the report is only returned.
+        File to write the page to, outside the release folder; mode 0600 if the original is given, as it then holds
+        figures about it. Without it the report is only returned.
     original
         The table it was made from: the check then compares with it, and releases without each limit are made in memory
         to say what the limits cost and saved. What they came to tells about the original records.
@@ -161,7 +162,8 @@ def report(
     page = report_html(facts, plan, verification, sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
-        put_text(output, page, "the report", replace=replace)
+        mode = 0o600 if original is not None else 0o644  # one about the original is for its owner only
+        put_text(output, page, "the report", replace=replace, mode=mode)
     return Report(page, facts, plan, verification, risks, digests, effects, audit)
 
 

@@ -99,11 +99,16 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(*words: str | Path, folder: Path, **environment: str) -> Iterator[Served]:
-    """Start a studio in a folder, with temporary files of its own, and end it as Ctrl-C does."""
+def serving(*words: str | Path, folder: Path, program: bool = False, **environment: str) -> Iterator[Served]:
+    """Start a studio in a folder, with temporary files of its own, and end it as Ctrl-C does.
+
+    ``program``: by the command that is installed, which a folder with strange modules in it needs.
+    """
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
-    command = [sys.executable, "-c", "from hedgerow.cli import main; main()", "studio", "--no-browser", "--port", "0"]
+    inline = [sys.executable, "-c", "from hedgerow.cli import main; main()"]
+    command = [str(Path(sys.executable).with_name("hedgerow"))] if program else inline
+    command += ["studio", "--no-browser", "--port", "0"]
     process = subprocess.Popen(
         [*command, *map(str, words)],
         cwd=folder,

@@ -13,7 +13,7 @@ from hedgerow.engines.opening import is_large_file
 from hedgerow.errors import HedgerowError, PlanError
 from hedgerow.microdata import encode_table
 from hedgerow.studio.audit_log import AuditLog
-from hedgerow.studio.files import Files
+from hedgerow.studio.files import Files, Room
 from hedgerow.studio.sessions import Sessions
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.workbench import Workbench
@@ -156,7 +156,7 @@ def test_without_a_table_there_is_nothing_to_do(tmp_path: Path) -> None:
 
 
 def test_names_of_files_are_for_people_only(tmp_path: Path) -> None:
-    files = Files(tmp_path, 1000)
+    files = Files(tmp_path, Room(1000))
     for name in ("../../x.csv", "/etc/passwd", "a\0b.csv", "x" * 5000 + ".csv", "..", ".csv"):
         stored = files.write(name, b"1")
         assert stored.path.parent == tmp_path

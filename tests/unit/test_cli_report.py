@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import stat
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,16 @@ def test_the_demo_has_a_report(tmp_path: Path, hedgerow: Run) -> None:
         assert "demo/release-report.html" in done.stdout
         assert "$ hedgerow report demo/release" in done.stdout
     assert (tmp_path / "demo" / "release-report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022])
+def test_a_page_about_the_original_is_private_whatever_the_umask(folder: Path, hedgerow: Run, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        for name, words in (("private.html", ("--original", "data.csv")), ("public.html", ())):
+            done = hedgerow("report", "release", "-o", name, *words, cwd=folder)
+            assert done.returncode == 0, done.stderr
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((folder / name).stat().st_mode) for name in ("private.html", "public.html")]
+    assert modes == [0o600, 0o644]

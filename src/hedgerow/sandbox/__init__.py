@@ -11,7 +11,7 @@ True
 
 from hedgerow.sandbox.answer import Answer
 from hedgerow.sandbox.limits import Limits
-from hedgerow.sandbox.running import prepare, run
+from hedgerow.sandbox.running import prepare, run, stay_here
 from hedgerow.sandbox.task import Found
 
-__all__ = ["Answer", "Found", "Limits", "prepare", "run"]
+__all__ = ["Answer", "Found", "Limits", "prepare", "run", "stay_here"]

@@ -19,13 +19,17 @@ from hedgerow.errors import HedgerowError, Problem
 from hedgerow.intake import open_regular
 from hedgerow.sandbox.answer import Answer, Here
 from hedgerow.sandbox.limits import Limits
+from hedgerow.working_folder import module_path
 
 ORDER = struct.Struct("<200sQQQ")  # as template.py has it, which needs Unix and is not imported here
 FORKS = hasattr(os, "fork")
 """Whether there are children; Windows has none, and files are parsed in the process itself, without limits."""
 MOST_FILES = 200
 PIPE = 1 << 20
-START = "import sys; sys.path.append(sys.argv[1]); from hedgerow.sandbox.template import main; main(int(sys.argv[2]))"
+START = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+    "from hedgerow.sandbox.template import main; main(int(sys.argv[2]))"
+)
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """What children see of the environment: only where programs and libraries lie."""
 OURS = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -67,9 +71,8 @@ class _Template:
         if self._control is None:
             ours, theirs = socket.socketpair()
             with theirs:
-                root = str(Path(__file__).resolve().parents[2])
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-c", START, root, str(theirs.fileno())],
+                    [sys.executable, "-I", "-c", START, json.dumps(module_path()), str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -99,6 +102,12 @@ def prepare() -> None:
     """Start what children are forked from, so that the first task need not wait for it."""
     if FORKS:
         _template.prepare()
+
+
+def stay_here() -> None:
+    """Run tasks in this process from now on: it is a child with limits already, which reads for nobody else."""
+    global FORKS
+    FORKS = False
 
 
 def _widen(pipe: int) -> None:

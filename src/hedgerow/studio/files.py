@@ -6,11 +6,16 @@ import errno
 import os
 import re
 import secrets
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 LONGEST_NAME = 120
+MOST_ARRIVING = 4
+"""Files that one session may send at once."""
+MOST_BROUGHT = 20
+"""Files that one session may bring and keep."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,58 @@ class StoredFile:
     path: Path
 
 
-class Files:
-    """The files of one session."""
+class TooManyFiles(Exception):
+    """A session brings more at once, or keeps more, than it may; the text is for people."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
+
+class Room:
+    """Bytes that may be kept: of one session, or of all; a session's are taken from both.
+
+    Examples
+    --------
+    >>> everybody = Room(10)
+    >>> ann, bob = Room(8, everybody), Room(8, everybody)
+    >>> ann.take(6), bob.take(6), bob.take(4)
+    (True, False, True)
+    """
+
+    def __init__(self, most: int, within: Room | None = None) -> None:
+        self._left, self._within = most, within
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> bool:
+        """Take some; False if there is not so much left."""
+        with self._lock:
+            if size > self._left or (self._within is not None and not self._within.take(size)):
+                return False
+            self._left -= size
+            return True
+
+    def give(self, size: int) -> None:
+        """Give some back."""
+        with self._lock:
+            self._left += size
+        if self._within is not None:
+            self._within.give(size)
+
+
+class Files:
+    """The files of one session.
+
+    Parameters
+    ----------
+    folder
+        Where they lie.
+    room
+        Bytes that may be brought, all files taken together.
+    """
+
+    def __init__(self, folder: Path, room: Room) -> None:
         self.folder = folder
-        self._most_bytes = most_bytes
+        self._room = room
         self._by_id: dict[str, StoredFile] = {}
+        self._brought: dict[str, int] = {}
+        self._arriving = 0
 
     def new(self, name: str) -> StoredFile:
         """Make room for a file: its ending is kept, because readers go by it; nothing else of its name is."""
@@ -48,27 +98,30 @@ class Files:
 
     async def receive(self, name: str, parts: AsyncIterator[bytes]) -> StoredFile:
         """Write what arrives to a file that only we can read; if it stops in the middle, nothing stays."""
+        if self._arriving >= MOST_ARRIVING:
+            raise TooManyFiles("Too many files are on their way already: wait for the first to arrive.")
+        if len(self._brought) >= MOST_BROUGHT:
+            raise TooManyFiles(
+                f"{MOST_BROUGHT} files are kept for you already; they are removed when your session ends."
+            )
         stored = self.new(name)
+        self._brought[stored.id] = 0
+        self._arriving += 1
         done = False
         try:
             handle = os.open(stored.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as file:
-                room = self._room()
                 async for part in parts:
-                    room -= len(part)
-                    if room < 0:
+                    if not self._room.take(len(part)):
                         raise OSError(errno.EDQUOT, "no room is left for this session")
+                    self._brought[stored.id] += len(part)
                     file.write(part)
             done = True
         finally:
+            self._arriving -= 1
             if not done:
                 self.remove(stored.id)
         return stored
-
-    def _room(self) -> int:
-        """Bytes that this session may still keep, all its files taken together."""
-        there = (stored.path for stored in self._by_id.values())
-        return self._most_bytes - sum(path.stat().st_size for path in there if path.exists())
 
     def write(self, name: str, content: bytes) -> StoredFile:
         """Keep something that was made here, to be downloaded."""
@@ -86,6 +139,17 @@ class Files:
         stored = self._by_id.pop(number, None)
         if stored is not None:
             stored.path.unlink(missing_ok=True)
+        self._room.give(self._brought.pop(number, 0))
+
+    def remove_at(self, place: str) -> None:
+        """Forget and delete the file that was brought and lies at a place, if there is one."""
+        for stored in [one for one in self._by_id.values() if str(one.path) == place and one.id in self._brought]:
+            self.remove(stored.id)
+
+    def clear(self) -> None:
+        """Forget and delete all files that were brought."""
+        for number in list(self._brought):
+            self.remove(number)
 
 
 def plain_name(name: str) -> str:

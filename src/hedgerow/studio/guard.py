@@ -10,6 +10,7 @@ The toolkit answers any Host and any Origin and limits uploads in the browser on
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,12 @@ class Guard:
             return
         scope.setdefault("state", {})["session"] = session
         if scope["type"] == "websocket":
-            await self.app(scope, receive, send)
+            try:
+                await self.app(scope, receive, send)
+            except Exception:  # a frame that is none; the server would print what it was
+                self._log.write("refused", session, reason="malformed message")
+                with contextlib.suppress(Exception):
+                    await send({"type": "websocket.close", "code": 1002})
             return
         limit = self._rules.upload_bytes if scope["path"] == UPLOADS else SMALL
         exchange = _Exchange(self.app, limit, receive, send)

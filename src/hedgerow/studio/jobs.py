@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow import children
 from hedgerow.errors import Problem
+from hedgerow.server import is_server
 
 State = Literal["running", "done", "cancelled", "failed"]
 GRACE_SECONDS = 5.0
 """How long a cancelled job may clean up before it is killed."""
+MOST_TOLD = 128 << 20
+"""Characters of what a job tells at once."""
+
+
+def most_memory() -> int:
+    """Return the bytes of memory that a job may take: three quarters of what the machine has."""
+    return children.machine_memory() // 4 * 3
 
 
 class Job:
@@ -28,9 +39,20 @@ class Job:
         How far it is; a total of 0 is not known.
     result, problems
         What came of it.
+
+    Parameters
+    ----------
+    task
+        What is to be done.
+    ended
+        Called when it is over.
+    folder
+        Where it may keep things while it works.
     """
 
-    def __init__(self, task: Mapping[str, Any], ended: Callable[[Job], None] | None = None) -> None:
+    def __init__(
+        self, task: Mapping[str, Any], ended: Callable[[Job], None] | None = None, folder: Path | None = None
+    ) -> None:
         self.state: State = "running"
         self.stage, self.done, self.total = "starting", 0, 0
         self.result: dict[str, Any] = {}
@@ -38,7 +60,15 @@ class Job:
         self._began, self._seconds = time.monotonic(), 0.0
         self._cancelled = False
         self._ended = ended
-        self._process = children.start("hedgerow.studio.worker", databases=True, input=True)
+        self._scratch = None if folder is None else folder / f"job-{secrets.token_hex(6)}"
+        more = {}
+        if self._scratch is not None:  # what it leaves there when it is killed goes with it
+            self._scratch.mkdir(mode=0o700)
+            more = {"TMPDIR": str(self._scratch)}
+        databases = any(is_server(task.get(part)) for part in ("data", "store"))
+        self._process = children.start(
+            "hedgerow.studio.worker", str(most_memory()), databases=databases, input=True, more=more
+        )
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(task) + "\n")  # not an argument: an address may hold a password
@@ -78,7 +108,10 @@ class Job:
         assert self._process.stdout is not None
         assert self._process.stdin is not None
         finished = False
-        for line in self._process.stdout:
+        while line := self._process.stdout.readline(MOST_TOLD):
+            if not line.endswith("\n"):  # it was killed while it wrote, or tells more than can be shown
+                self._process.kill()
+                break
             told = json.loads(line)
             if "stage" in told:
                 self.stage, self.done, self.total = told["stage"], told["done"], told["total"]
@@ -89,6 +122,8 @@ class Job:
         self._process.wait()
         with contextlib.suppress(OSError):
             self._process.stdin.close()
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
         self._seconds = time.monotonic() - self._began
         self.state = self._outcome(finished)
         if self._ended is not None:

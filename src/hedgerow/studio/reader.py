@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import shutil
 import threading
@@ -23,13 +24,14 @@ from typing import Any
 from hedgerow import children, errors
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.server import is_server
+from hedgerow.studio.nursery import Nursery, Talker
 from hedgerow.studio.turns import Turns
 
 MOST_ANSWER = 24 << 20
 """Characters of an answer; more would keep the server busy for too long."""
 MOST_ASKED = 4
 """Questions that a session may have open at once."""
-IDLE_SECONDS = 600.0
+IDLE_SECONDS = 180.0
 """A reader that nobody asked for so long is ended: the table is read again when it is needed."""
 
 
@@ -57,7 +59,7 @@ class Bounds:
     bytes_per_second: int = 1 << 20
     at_work: int = 4
     at_work_of_one: int = 2
-    alive: int = 12
+    alive: int = 8
     patience: float = 300.0
 
     def memory_for(self, place: str | None) -> int:
@@ -78,6 +80,27 @@ class Readers:
         self.turns = Turns(self.bounds.at_work, self.bounds.at_work_of_one, self.bounds.patience)
         self._alive: list[Reader] = []
         self._lock = threading.Lock()
+        self._nursery = Nursery() if Nursery.possible() else None
+
+    def prepare(self) -> None:
+        """Get ready to start readers quickly."""
+        if self._nursery is not None:
+            with contextlib.suppress(OSError):
+                self._nursery.prepare()
+
+    def start(self, memory: int, reaches: bool, scratch: Path) -> Talker:
+        """Start the process of a reader, which may have to reach a database."""
+        variables = {"TMPDIR": str(scratch)}
+        if self._nursery is not None:
+            given = children.environment(os.environ, reaches)
+            with contextlib.suppress(OSError):
+                return self._nursery.bear(memory, {**given, **variables})
+        return children.start("hedgerow.studio.reading", str(memory), databases=reaches, input=True, more=variables)
+
+    def close(self) -> None:
+        """End them all."""
+        if self._nursery is not None:
+            self._nursery.close()
 
     def begin(self, reader: Reader) -> None:
         """Note that a reader is started; one that is longest unused makes room for it."""
@@ -110,8 +133,10 @@ class Reader:
     """
 
     def __init__(self, folder: Path, readers: Readers | None = None, user: str = "owner") -> None:
-        self._folder, self._readers, self._user = folder, readers or Readers(), user
-        self._process: children.Child | None = None
+        self._folder, self._user = folder, user
+        self._readers = readers or Readers()
+        self._alone = readers is None
+        self._process: Talker | None = None
         self._scratch: Path | None = None
         self._place: str | None = None
         self._reaches = False  # a database
@@ -174,11 +199,14 @@ class Reader:
         process = self._process
         if process is not None:
             process.kill()  # whoever waits for an answer gets an error, and tidies up
-        if self._lock.acquire(timeout=5):  # else somebody waits for a turn, and will find that it is over
+        self._readers.turns.wake()
+        if self._lock.acquire(timeout=5):
             try:
                 self._end()
             finally:
                 self._lock.release()
+        if self._alone:
+            self._readers.close()
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
@@ -188,7 +216,7 @@ class Reader:
             raise HedgerowError(Problem("usage", "Too much is asked at once.", hint="wait for the first answers"))
         self._asked += 1
         try:
-            with self._lock, self._readers.turns.taken(self._user):
+            with self._lock, self._readers.turns.taken(self._user, lambda: self._closed):
                 if self._closed:
                     raise HedgerowError(Problem("usage", "The session is over.", hint="begin another one"))
                 try:
@@ -238,16 +266,10 @@ class Reader:
         found: dict[str, Any] = json.loads(line)
         return found
 
-    def _start(self, place: str | None, reaches: bool) -> children.Child:
+    def _start(self, place: str | None, reaches: bool) -> Talker:
         self._scratch = self._folder / f"reading-{secrets.token_hex(6)}"
         self._scratch.mkdir(mode=0o700)
-        process = children.start(
-            "hedgerow.studio.reading",
-            str(self._readers.bounds.memory_for(place)),
-            databases=reaches,
-            input=True,
-            more={"TMPDIR": str(self._scratch)},
-        )
+        process = self._readers.start(self._readers.bounds.memory_for(place), reaches, self._scratch)
         self._process, self._place, self._reaches = process, place, reaches
         self._readers.begin(self)
         return process

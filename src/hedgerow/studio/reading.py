@@ -13,15 +13,17 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from hedgerow import children
+import pyarrow
+
+from hedgerow import children, sandbox
 from hedgerow.errors import DataError, HedgerowError, Problem, kind_and_place
 
 LARGEST_PLAN = 8 << 20
 LARGEST_HIERARCHY = 32 << 20
-MOST_COLUMNS = 5_000
-LONGEST_NAME = 1_000
+MOST_COLUMNS = 2_000
+LONGEST_NAME = 300
 MOST_NODES = 100_000
 """Nodes of a tree that a screen can draw."""
 LONGEST_CELL = 200
@@ -296,24 +298,29 @@ def answer(reading: Reading, asked: Asked) -> dict[str, Any]:
         hint = "give a smaller table, or use the command line"
         problem = Problem("too-much", "Reading this takes more memory than it may.", hint=hint)
         return {"kind": "DataError", "problems": [problem.to_dict()], "spent": True}
+    except (pyarrow.ArrowException, UnicodeError, OverflowError) as error:  # of a kind that no reader foresaw
+        hint = "check that the file is whole, or write it anew"
+        message = f"The file is damaged: reading it failed ({kind_and_place(error)})."
+        problem = Problem("unreadable-file", message, hint=hint)
+        return {"kind": "DataError", "problems": [problem.to_dict()]}
     except Exception as error:  # its text may hold cells of the data, so only its kind and place are told
         hint = "please report this line; it holds nothing of your data"
         problem = Problem("internal", f"Internal error ({kind_and_place(error)}).", hint=hint)
         return {"kind": "HedgerowError", "problems": [problem.to_dict()]}
 
 
-def main() -> None:
-    """Answer questions until the input ends."""
+def answer_all(questions: IO[str], answers: IO[str], memory: int) -> None:
+    """Answer questions until there are no more, within so many bytes of memory."""
     os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the studio, which ends this process then
     if hasattr(os, "nice"):
         os.nice(NICER)
-    import pyarrow  # noqa: F401 - what it takes for itself does not count
-
-    children.confine(int(sys.argv[1]))
+    children.confine(memory)
+    sandbox.stay_here()
     reading = Reading()
-    for line in sys.stdin:
-        print(json.dumps(answer(reading, json.loads(line)), default=plain), flush=True)
+    for line in questions:
+        answers.write(json.dumps(answer(reading, json.loads(line)), default=plain) + "\n")
+        answers.flush()
 
 
 def plain(value: Any) -> Any:
@@ -322,4 +329,4 @@ def plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    answer_all(sys.stdin, sys.stdout, int(sys.argv[1]))

@@ -55,7 +55,7 @@ class Run:
         own.mkdir(mode=0o700)
         (own / "plan.yaml").write_text(plan.to_yaml(), encoding="utf-8")
         task = {"task": "release", "data": data, "plan": str(own / "plan.yaml"), "output": str(own / "release")}
-        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task, ended))
+        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task, ended, own))
 
     @property
     def release(self) -> Path:
@@ -108,7 +108,7 @@ class Run:
         if self.patterns is not None:
             self.patterns.cancel()
         plan = str(self.folder / "plan.yaml")
-        self.patterns = Job({"task": "patterns", "data": self.data, "plan": plan, "target": target})
+        self.patterns = Job({"task": "patterns", "data": self.data, "plan": plan, "target": target}, folder=self.folder)
         return self.patterns
 
     def close(self) -> None:

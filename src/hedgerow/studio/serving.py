@@ -21,15 +21,22 @@ from starlette.requests import ClientDisconnect
 
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
 from hedgerow.studio.audit_log import AuditLog
+from hedgerow.studio.files import TooManyFiles
 from hedgerow.studio.guard import Guard, Rules
+from hedgerow.studio.memory import settle_in
 from hedgerow.studio.sessions import Session, Sessions
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.sockets import bind_sockets
 from hedgerow.studio.users import Door, read_users
 
+NO_ROOM = (
+    "There is no room for this file: you, or all who use this studio together, have brought as much as it keeps. "
+    "What a session brought is removed when it ends."
+)
 SOCKET_BYTES = 4 << 20
 """Greatest message that a page may send."""
 MOST_CONNECTIONS = 400
+SIGN_IN_AT_ONCE = 2
 
 
 class Studio:
@@ -46,6 +53,7 @@ class Studio:
     def __init__(self, settings: Settings, tell: Callable[[str], None] = print) -> None:
         self.settings, self._tell = settings, tell
         self._door = None if settings.users is None else Door(read_users(settings.users))
+        self._at_the_door = asyncio.Semaphore(SIGN_IN_AT_ONCE)
         self._socket = _listen(settings.host, settings.port)
         self.port = self._socket.getsockname()[1]
         self.log = AuditLog(settings.log)
@@ -83,6 +91,8 @@ class Studio:
         quiet_logs()
         os.umask(0o077)
         server = uvicorn.Server(config)
+        self.sessions.prepare()
+        settle_in()
         if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
             # sent when the terminal is closed
             signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
@@ -113,7 +123,7 @@ class Studio:
             self.sessions.folder / "unused"
         )  # the toolkit's own storage is not used
         _add_screens(app)
-        bind_sockets(self.sessions)
+        bind_sockets(self.sessions, self.log)
         return app
 
     async def _enter(self, request: Request, token: str = "") -> Response:
@@ -146,13 +156,20 @@ class Studio:
         return HTMLResponse(SIGN_IN.replace("{wrong}", WRONG if wrong else ""), headers={"cache-control": "no-store"})
 
     async def _sign_in(self, request: Request) -> Response:
-        given = parse_qs((await request.body()).decode("utf-8", "replace"))
+        try:
+            given = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        except ValueError:
+            return PlainTextResponse("This is not what the form sends.", 400)
         name, password = (given.get(key, [""])[0] for key in ("name", "password"))
-        if self._door is None or not await asyncio.to_thread(self._door.opens, name, password):
+        if self._door is None or not await self._opens(self._door, name, password):
             known = self._door is not None and self._door.knows(name)
             self.log.write("refused", reason="password", tried=name if known else None)
             return RedirectResponse("/sign-in?wrong=true", 303)
         return self._begin(name, RedirectResponse("/data", 303))
+
+    async def _opens(self, door: Door, name: str, password: str) -> bool:
+        async with self._at_the_door:  # each try takes a processor and some memory for a moment
+            return await asyncio.to_thread(door.opens, name, password)
 
     async def _sign_out(self, request: Request) -> Response:
         session: Session = request.state.session
@@ -168,8 +185,10 @@ class Studio:
             stored = await session.files.receive(name, request.stream())
         except ClientDisconnect:
             return Response(status_code=400)
+        except TooManyFiles as error:
+            return PlainTextResponse(str(error), 429)
         except OSError:
-            return PlainTextResponse("There is no room for this file.", 507)
+            return PlainTextResponse(NO_ROOM, 507)
         self.log.write("uploaded", session, bytes=stored.path.stat().st_size)
         return JSONResponse({"id": stored.id, "name": stored.name})
 
@@ -268,7 +287,7 @@ def quiet_logs() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_Discreet())
     logging.basicConfig(handlers=[handler], level=logging.ERROR, force=True)
-    for name in ("nicegui", "uvicorn", "uvicorn.error", "uvicorn.access", "asyncio", "socketio", "engineio"):
+    for name in list(logging.root.manager.loggerDict):  # some libraries print by themselves, such as engineio.server
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
         logger.setLevel(logging.ERROR)

@@ -11,12 +11,14 @@ import secrets
 import shutil
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hedgerow.outputs import PrivateFolder
 from hedgerow.studio.audit_log import AuditLog
-from hedgerow.studio.files import Files
+from hedgerow.studio.files import Files, Room
+from hedgerow.studio.memory import give_back
 from hedgerow.studio.reader import Reader, Readers
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.workbench import Workbench
@@ -25,6 +27,8 @@ IDLE_SECONDS = 12 * 3600
 """A session that nobody used for so long ends, and its files are removed."""
 SWEEP_SECONDS = 60.0
 MOST_SESSIONS = 64
+UPLOADS_OF_ONE, UPLOADS_OF_ALL = 3, 16
+"""Uploads of the greatest size that a session, and that all sessions together, may keep."""
 MOST_OF_A_USER = 6
 """Sessions that one person may have; of more, the one longest unused ends."""
 
@@ -43,6 +47,8 @@ class Session:
         A name for the audit log; nothing can be done with it.
     clients
         Pages of this session that are open; a socket may talk to these only.
+    pages
+        The same, oldest first, with some that are closed.
     dark
         Whether pages are dark; None: as the system wants it.
     ended
@@ -60,6 +66,7 @@ class Session:
     short: str = field(default_factory=lambda: secrets.token_hex(4))
     seen: float = field(default_factory=time.monotonic)
     clients: set[str] = field(default_factory=set)
+    pages: deque[str] = field(default_factory=deque)
     dark: bool | None = None
     ended: bool = False
     opening: tuple[str, Path | None] | None = None
@@ -72,11 +79,16 @@ class Sessions:
         self._settings, self._log = settings, log
         self._folder = PrivateFolder()
         self._readers = Readers()
+        self._room = Room(UPLOADS_OF_ALL * settings.upload_bytes)
         self._by_hash: dict[str, Session] = {}
         self._tokens: set[str] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         threading.Thread(target=self._sweep, daemon=True).start()
+
+    def prepare(self) -> None:
+        """Get ready for the first tables."""
+        self._readers.prepare()
 
     def new_token(self) -> str:
         """Make a token that lets one browser in, once."""
@@ -102,7 +114,7 @@ class Sessions:
         folder = self._folder.path / secrets.token_hex(12)
         folder.mkdir(mode=0o700)
         bench = Workbench(folder, Reader(folder, self._readers, user))
-        files = Files(folder, 3 * self._settings.upload_bytes)
+        files = Files(folder, Room(UPLOADS_OF_ONE * self._settings.upload_bytes, self._room))
         session = Session(user, folder, files, bench, self._settings, self._log)
         with self._lock:
             self._by_hash[_hash(secret)] = session
@@ -140,6 +152,7 @@ class Sessions:
         session.ended = True
         session.clients.clear()
         session.bench.close()
+        session.files.clear()
         shutil.rmtree(session.folder, ignore_errors=True)
 
     def expire(self) -> None:
@@ -154,6 +167,7 @@ class Sessions:
         self._closed.set()
         for session in self._all():
             self.end(session)
+        self._readers.close()
         self._folder.remove()
 
     @property
@@ -169,6 +183,7 @@ class Sessions:
         while not self._closed.wait(SWEEP_SECONDS):
             self.expire()
             self._readers.sweep()
+            give_back()
 
 
 def _is_idle(session: Session) -> bool:

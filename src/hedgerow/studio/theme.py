@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
-from nicegui import ui
+from nicegui import Client, ui
 
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
 from hedgerow.studio.components.marked_table import cell, marked_table
@@ -27,9 +28,12 @@ SCREENS = {
 }
 """The screens in the order in which a newcomer needs them."""
 
+MOST_PAGES = 20
+"""Pages that one session may have open."""
 CSS = (Path(__file__).parent / "theme.css").read_text(encoding="utf-8")
 Marked = TypeVar("Marked", bound=ui.element)
 log = logging.getLogger("hedgerow.studio")
+_shown_over: WeakKeyDictionary[Client, ui.dialog] = WeakKeyDictionary()
 
 
 def the_session() -> Session:
@@ -43,8 +47,7 @@ def the_session() -> Session:
 def frame(current: str) -> Iterator[Session]:
     """Put a page into the frame of the studio."""
     session, client = the_session(), ui.context.client
-    session.clients.add(client.id)
-    client.on_delete(lambda: session.clients.discard(client.id))
+    _note_page(session, client)
     ui.add_css(CSS)
     ui.colors(
         primary="#2b6b3f",
@@ -77,6 +80,17 @@ def frame(current: str) -> Iterator[Session]:
             ui.html(f'<form method="post" action="/sign-out">{button}</form>', sanitize=False)
     with ui.element("div").classes("w-full").props("id=content"), ui.column().classes("studio-main"):
         yield session
+
+
+def _note_page(session: Session, client: Client) -> None:
+    """Note a page of a session; of more than one can look at, the oldest is closed: each takes memory of all."""
+    session.clients.add(client.id)
+    session.pages.append(client.id)
+    client.on_delete(lambda: session.clients.discard(client.id))
+    while len(session.clients) > MOST_PAGES:
+        oldest = Client.instances.get(session.pages.popleft())
+        if oldest is not None and oldest is not client:
+            oldest.delete()
 
 
 async def _turn(session: Session, dark: Any) -> None:
@@ -155,8 +169,13 @@ def table(
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
-    """Show what is wrong and what to do, over the page."""
+    """Show what is wrong and what to do, over the page; only what was wrong last stays."""
+    client = ui.context.client
+    before = _shown_over.get(client)
+    if before is not None and not before.is_deleted:
+        before.delete()
     with ui.dialog(value=True) as dialog, ui.card().props("role=alertdialog data-testid=problems"):
+        _shown_over[client] = dialog
         heading("That does not work")
         problem_list(problems)
         ui.button("Close", on_click=dialog.close).props("unelevated autofocus data-testid=close-problems")

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hedgerow.errors import HedgerowError, Problem
@@ -49,8 +49,8 @@ class Turns:
         return self._busy.total()
 
     @contextlib.contextmanager
-    def taken(self, user: str) -> Iterator[None]:
-        """Wait for a turn, and give it back at the end.
+    def taken(self, user: str, given_up: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """Wait for a turn, and give it back at the end; who has given up, and calls :meth:`wake`, waits no longer.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class Turns:
         with self._changed:
             self._waiting.append(ticket)
             try:
-                while self._next() is not ticket:
+                while self._next() is not ticket and not given_up():
                     if not self._changed.wait(until - time.monotonic()) and time.monotonic() >= until:
                         message = "The studio is busy with other tables."
                         raise HedgerowError(Problem("usage", message, hint="try again in a minute"))
@@ -75,6 +75,11 @@ class Turns:
             with self._changed:
                 self._busy[user] -= 1
                 self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Let all who wait look whether they still want to."""
+        with self._changed:
+            self._changed.notify_all()
 
     def _next(self) -> _Ticket | None:
         """Return who may begin: the first of those who have not as much as they may."""

@@ -271,6 +271,10 @@ class Workbench:
             self.version += 1
         return run
 
+    def uses(self, place: str) -> bool:
+        """Tell whether a table is at work, or a run was made of it, which may look at it again."""
+        return (self.source is not None and self.source.place == place) or any(run.data == place for run in self.runs)
+
     def forget(self, run: Run) -> None:
         """Remove a run and what it made."""
         run.close()
@@ -281,7 +285,7 @@ class Workbench:
     def begin(self, task: Mapping[str, Any]) -> Job:
         """Do other work in a process of its own, such as a report; it ends with the session at the latest."""
         self._check_room()
-        job = Job(task)
+        job = Job(task, folder=self._folder)
         with self._lock:
             self.jobs = [*(other for other in self.jobs if other.running), job]
         return job

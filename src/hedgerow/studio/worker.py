@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hedgerow import children
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
 
 EVERY_SECONDS = 0.1
@@ -107,6 +108,8 @@ def main() -> None:
     os.umask(0o077)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if len(sys.argv) > 1:
+        children.confine(int(sys.argv[1]))
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ ABOUT_ROLES = (
 )
 TABLES = ".csv,.tsv,.txt,.parquet,.arrow,.feather"
 MOST_CARDS = 150
+AT_ONCE, FEW = 24, 4
+"""Columns that a page is built with, and how many follow at a time."""
 
 
 async def show() -> None:
@@ -145,10 +149,13 @@ async def _open(
         raise DataError(Problem("no-file", "No file is named.", hint="write a path or an address"))
     with body:
         waiting = theme.note("Looking at every column …", testid="reading")
+    before = session.bench.source
     try:
         await aside(session.bench.open, place, name, plan)
     finally:
         waiting.delete()
+    if before is not None and before.place != place and not session.bench.uses(before.place):
+        session.files.remove_at(before.place)
     source = session.bench.source
     assert source is not None
     session.log.write("opened", session, table=source.name, records=source.records, columns=len(source.columns))
@@ -187,9 +194,11 @@ def _show_table(session: Session, body: ui.column) -> None:
             theme.table([column.name for column in source.columns], source.preview, testid="preview-table")
         with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
             ui.label(ABOUT_ROLES)
-        with ui.element("div").classes("studio-grid"):
-            for column in source.columns[:MOST_CARDS]:
+        with ui.element("div").classes("studio-grid") as grid:
+            for column in source.columns[:AT_ONCE]:
                 _show_column(session, body, column)
+        if len(source.columns) > AT_ONCE:
+            ui.timer(0.01, lambda: _show_more(session, body, grid, source.columns[AT_ONCE:MOST_CARDS]), once=True)
         if len(source.columns) > MOST_CARDS:
             more = f"{len(source.columns) - MOST_CARDS:,} more columns"
             theme.note(f"{more} are in the plan as drafted: change them in a plan file.", "warn")
@@ -199,6 +208,17 @@ def _show_table(session: Session, body: ui.column) -> None:
             ui.button("Next: limits", on_click=lambda: ui.navigate.to("/limits")).props(
                 "unelevated icon-right=arrow_forward data-testid=next"
             )
+
+
+async def _show_more(session: Session, body: ui.column, grid: ui.element, columns: Sequence[ColumnView]) -> None:
+    """Show more columns, a few at a time: a wide table must not keep the pages of others waiting."""
+    for first in range(0, len(columns), FEW):
+        if grid.is_deleted:
+            return
+        with grid:
+            for column in columns[first : first + FEW]:
+                _show_column(session, body, column)
+        await asyncio.sleep(0.01)
 
 
 def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
