@@ -16,6 +16,7 @@ from hedgerow.intake import open_regular
 from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
 from hedgerow.outputs import put_text
+from hedgerow.outputs.file import FOR_ALL, FOR_ITS_OWNER
 from hedgerow.outputs.trouble import refuse_link
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
@@ -162,7 +163,7 @@ def report(
     page = report_html(facts, plan, verification, sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
-        mode = 0o600 if original is not None else 0o644  # one about the original is for its owner only
+        mode = FOR_ALL if original is None else FOR_ITS_OWNER  # one about the original is for its owner only
         put_text(output, page, "the report", replace=replace, mode=mode)
     return Report(page, facts, plan, verification, risks, digests, effects, audit)
 

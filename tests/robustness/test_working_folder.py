@@ -109,6 +109,8 @@ EVERY_COMMAND = (
     "compare all.csv plain.yaml --method cluster,bottom-up --plot compare.svg",
     "verify made --original all.csv",
     "report made --original all.csv",
+    "sign --make-key private.key",
+    "sign made --key private.key",
     "simulate all.csv plain.yaml",
     "demo -o demo --records 100",
     "release create all.csv plan.yaml --store kept.store",
