@@ -168,3 +168,38 @@ def test_it_does_not_show_why_a_record_is_withheld(tmp_path: Path) -> None:
     changed(tmp_path / "lattice", plan, people, [{"age": "not known"}])
     age["limit"] = {"level": 2}
     changed(tmp_path / "cluster", {**plan, "method": "cluster"}, people, [{"age": "not known"}])
+
+
+def test_a_draft_proposes_free_intervals_on_a_grid_only(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("income\n" + "\n".join(incomes(50_000)["income"]) + "\n")
+    draft = " ".join(hr.draft_plan(path).replace("#", " ").split())
+    assert "intervals: free, snap: 5000" in draft
+    assert "exact values of people" in draft
+
+
+def test_checking_a_plan_says_what_ends_without_a_grid_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hedgerow.cli import main
+
+    path = tmp_path / "plan.yaml"
+    for snap, said in (("", 1), (", snap: 500", 0)):
+        path.write_text(f"attributes: {{x: {{role: quasi-identifier, intervals: free{snap}}}}}\nprivacy: {{k: 2}}\n")
+        monkeypatch.setattr("sys.argv", ["hedgerow", "plan", "check", str(path)])
+        with pytest.raises(SystemExit):
+            main()
+        assert capsys.readouterr().out.count("exact values of people") == said
+
+
+def test_groups_by_k_alone_tell_nothing_more_than_their_shares() -> None:
+    from tests.robustness.minimality import look_through, plan_of
+
+    table = {
+        "age": ["21", "24", "33", "38", "47", "52"],
+        "sex": list("FMFMFM"),
+        "ill": ["flu", "cold", "flu", "flu", "gout", "flu"],
+    }
+    learned = look_through(table, plan_of({"name": "cluster"}, {}, 3))
+    assert learned is not None
+    assert learned.sure == pytest.approx(learned.shares)
