@@ -64,8 +64,6 @@ def facts_of(
         "records": records,
         "released": released,
         "withheld": records - released,
-        "withheld_because": {"failing_group": 0} if on_lattice else {"failing_cell": 0, "fits_no_group": 0},
-        "withheld_is_least": False,
         "groups": len(sizes),
         "smallest_group": min(matched.values(), default=0),
         "largest_group": max(sizes.values(), default=0),
@@ -99,12 +97,11 @@ def facts_of(
             {*plan.columns("identifier"), *(name for name in (plan.key, plan.person) if name is not None)}
         ),
     }
-    facts["withheld_because"]["no_leaf"] = max(withheld, 0)
     if on_lattice:
         facts |= {"levels": {}, "objective": plan.method.objective, "score": 0.5}
         facts["search" if plan.method.objective == "research-value" else "lattice"] = {}
     else:
-        facts |= {"cells": 1, "cells_withheld": 0}
+        facts["cells"] = min(released, 1)
     if plan.rules:
         facts["rules"] = []
     if plan.missing == "matches-any":

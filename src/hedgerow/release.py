@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -115,12 +115,24 @@ class Release:
         What is true of it: counts, losses, limits; as in ``facts.json``.
     kind
         The library of the table that was given: ``pandas``, ``polars``, ``spark`` or ``pyarrow``.
+    private
+        What the owner may be told besides, because it depends on values of withheld records: why they are withheld.
+        Never written.
     """
 
     rows: Rows
     plan: Plan
     facts: Mapping[str, Any]
     kind: str = "pyarrow"
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All that the owner is told: the facts, and with them what is private. Not for sharing."""
+        limits = {name: dict(about) for name, about in self.facts["limits_by_attribute"].items()}
+        for name, about in self.private.get("limits_by_attribute", {}).items():
+            limits[name] = limits.get(name, {}) | about
+        return {**self.facts, **self.private, "limits_by_attribute": limits}
 
     @cached_property
     def table(self) -> pa.Table:

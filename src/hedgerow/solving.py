@@ -51,11 +51,13 @@ class Solution:
     recoding
         Groups in the order of their published values.
     withheld_because
-        Number of records withheld, by reason.
+        Private: number of records withheld, by reason.
     withheld_is_least
-        Whether no release within the limits, by any method, withholds fewer.
+        Private: whether no release within the limits, by any method, withholds fewer.
     details
         Facts that only this method has.
+    cells_withheld
+        Private: number of cells withheld whole; None if the method knows no cells.
     cluster_of
         Cluster of every unit, −1 in none, as the clustering made them: clusters that are published alike are one group
         of the recoding. None if the method does not cluster.
@@ -65,6 +67,7 @@ class Solution:
     withheld_because: dict[str, int]
     withheld_is_least: bool
     details: dict[str, Any]
+    cells_withheld: int | None = None
     cluster_of: IntArray | None = None
 
 
@@ -75,10 +78,14 @@ def solve(
     progress: Progress | None = None,
     patience: Patience | None = None,
     run: Run | None = None,
+    cells: Cells | None = None,
+    budget: int | None = None,
 ) -> Solution:
     """Find a release of microdata as a plan asks.
 
     ``patience`` is for the exact search by research value; ``run`` runs a clustering elsewhere than in threads here.
+    ``cells`` may be given if they are known already, ``budget`` if a node of the lattice may withhold fewer records
+    than the plan allows.
 
     Raises
     ------
@@ -88,10 +95,34 @@ def solve(
     requirement = Requirement.of_plan(plan, microdata)
     _refuse_the_impossible(microdata, requirement)
     if plan.method.name == "lattice":
+        _check_budget(microdata, plan, len(microdata.unknown))
+        budget = lattice_budget(microdata, plan) if budget is None else budget
         if plan.method.objective == "research-value":
-            return _by_research_value(microdata, plan, requirement, progress, patience)
-        return _by_lattice(microdata, plan, requirement)
-    return _by_clustering(microdata, plan, requirement, threads or os.cpu_count() or 1, progress, run or here)
+            return _by_research_value(microdata, plan, requirement, budget, progress, patience)
+        return _by_lattice(microdata, plan, requirement, budget)
+    cells = cells or cells_of(microdata, plan)
+    return _by_clustering(microdata, plan, requirement, cells, threads or os.cpu_count() or 1, progress, run or here)
+
+
+def cells_of(microdata: Microdata, plan: Plan) -> Cells:
+    """Split microdata into the cells that a plan clusters within."""
+    requirement = Requirement.of_plan(plan, microdata)
+    _refuse_the_impossible(microdata, requirement)
+    return find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
+
+
+def refuse_too_many(microdata: Microdata, plan: Plan, withheld: int) -> None:
+    """Refuse to withhold every record, or more than the plan allows, and name the limits that do.
+
+    Raises
+    ------
+    NoSolution
+        Naming the attribute, the limit and the change that matter most.
+    """
+    if withheld == microdata.records:
+        message = f"The limits would withhold every record (k = {plan.privacy.k})."
+        raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
+    _check_budget(microdata, plan, withheld)
 
 
 def lattice_budget(microdata: Microdata, plan: Plan) -> int:
@@ -113,13 +144,15 @@ def _refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> No
 
 
 def _by_clustering(
-    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, progress: Progress | None, run: Run
+    microdata: Microdata,
+    plan: Plan,
+    requirement: Requirement,
+    cells: Cells,
+    threads: int,
+    progress: Progress | None,
+    run: Run,
 ) -> Solution:
-    cells = find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
-    if cells.withheld == len(microdata.record_of):
-        message = f"The limits would withhold every record (k = {requirement.k})."
-        raise NoSolution(_blocking(microdata, plan, "all-withheld", message))
-    _check_budget(microdata, plan, cells.withheld + len(microdata.unknown))
+    refuse_too_many(microdata, plan, cells.withheld + len(microdata.unknown))
     split = split_of(microdata, plan, requirement, cells)
     within = cells if split is None else split.cells
     clusters = run(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
@@ -142,8 +175,9 @@ def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recodi
     in_failing = int((clusters.group_of[cells.failing[cells.cell_of]] < 0).sum())
     because = {"failing_cell": in_failing, "fits_no_group": withheld - in_failing - unknown, "no_leaf": unknown}
     least = cells.proven and withheld == cells.withheld + unknown
-    details = {"cells": len(cells.people), "cells_withheld": int(cells.failing.sum())}
-    return Solution(recoding, because, least, details, clusters.group_of)
+    failing = int(cells.failing.sum())
+    details = {"cells": len(cells.people) - failing}
+    return Solution(recoding, because, least, details, failing, clusters.group_of)
 
 
 def cluster(
@@ -219,9 +253,7 @@ def split_facts(
     }
 
 
-def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement) -> Solution:
-    _check_budget(microdata, plan, len(microdata.unknown))
-    budget = lattice_budget(microdata, plan)
+def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement, budget: int) -> Solution:
     space = make_space(microdata, plan.method.limits)
     best = find_optimum(space, requirement, budget, plan.method.objective)
     if best is None or best.withheld == len(microdata.record_of):
@@ -243,11 +275,11 @@ def _by_research_value(
     microdata: Microdata,
     plan: Plan,
     requirement: Requirement,
+    budget: int,
     progress: Progress | None,
     patience: Patience | None,
 ) -> Solution:
-    _check_budget(microdata, plan, len(microdata.unknown))
-    budget = min(lattice_budget(microdata, plan), len(microdata.record_of) - 1)  # something must be released
+    budget = min(budget, len(microdata.record_of) - 1)  # something must be released
     space = make_space(microdata, plan.method.limits, most_nodes=None)
     values = column_values(microdata, plan)
     method = plan.method

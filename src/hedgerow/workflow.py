@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections.abc import Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.explanation import Explanation, explain_limits
 from hedgerow.exploration import LatticeView, explore
-from hedgerow.hierarchy.numbers import simplest
 from hedgerow.lattice import Patience
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table, encode_table
@@ -31,7 +29,6 @@ from hedgerow.publishing import (
     make_release,
     publish,
     publish_table,
-    self_contained,
     verify_privately,
     verify_table,
     where_found,
@@ -40,8 +37,8 @@ from hedgerow.publishing import (
 from hedgerow.release import Release, Rows
 from hedgerow.server import check_path, is_server
 from hedgerow.signing import check_signature, note_of_signature, sign_folder
-from hedgerow.solving import Solution, solve
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
+from hedgerow.withholding import Settled, collapse, settle
 
 
 def anonymize(
@@ -272,10 +269,10 @@ def compare(
                 made.append(Run(method, one, problem=" ".join(problem.message for problem in error.problems)))
                 continue
             found = Run(method, one, facts=dict(run.release.facts))
-            recoding, microdata = run.solution.recoding, run.microdata
-            made.append(measure(found, table, run.release.plan, microdata, recoding, target, asked.seed))
+            whole, recoding = run.settled.whole, run.settled.over_whole()
+            made.append(measure(found, table, run.release.plan, whole, recoding, target, asked.seed))
             if target is not None and original is None:
-                original = original_tree(table, run.release.plan, microdata, target)
+                original = original_tree(table, run.release.plan, whole, target)
     if failed is not None and all(run.facts is None for run in made):
         raise failed
     return Comparison(records, target, original, tuple(made))
@@ -372,8 +369,7 @@ class _Made:
     """A release that is not yet verified, and what it was made from."""
 
     release: Release
-    microdata: Microdata
-    solution: Solution
+    settled: Settled
 
 
 def _make(
@@ -381,33 +377,16 @@ def _make(
 ) -> _Made:
     """Make a release of a table that was read."""
     tell("encoding", 0, 0)
-    microdata, plan = collapse(table, plan)
     doing = "searching" if plan.method.name == "lattice" else "clustering"
-    tell("searching", 0, 0)
-    solution = solve(microdata, plan, threads, lambda done, total: tell(doing, done, total), patience, source.cluster)
+    settled = settle(table, plan, threads, lambda done, total: tell(doing, done, total), patience, source.cluster)
     tell("measuring", 0, 0)
-    plan = self_contained(plan, table, microdata)
-    return _Made(make_release(table, plan, microdata, solution, source), microdata, solution)
+    return _Made(make_release(table, settled, source), settled)
 
 
 def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
     """Load a plan if it is the path of one, and leave out what its method does not use."""
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
     return (plan if seed is None else plan.replace(seed=seed)).settled()
-
-
-def collapse(table: Table, plan: Plan, in_order: bool = False) -> tuple[Microdata, Plan]:
-    """Collapse a table, and put weights that come from the data in their place in the plan."""
-    microdata = encode_table(table, plan, in_order)
-    if plan.weights != "association":
-        return microdata, plan
-    found = {name: simplest(Decimal(str(weight))) for name, weight in associate(microdata, plan).by_name().items()}
-    attributes = {
-        name: attribute.model_copy(update={"weight": found[name]}) if name in found else attribute
-        for name, attribute in plan.attributes.items()
-    }
-    plan = plan.model_copy(update={"attributes": attributes, "weights": None})
-    return encode_table(table, plan, in_order), plan  # as the plan that is published does: order depends on weights
 
 
 def read_microdata(data: Any, plan: Plan, engine: str = "auto", master: str | None = None) -> tuple[Microdata, Plan]:

@@ -97,8 +97,8 @@ class Column(ABC):
         """G of a level: what every record has, and what it publishes."""
 
     @abstractmethod
-    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Shown | None]) -> Fraction:
-        """G of a release; None counts with the span of the whole."""
+    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Shown | None], unknown: int = 0) -> Fraction:
+        """G of a release; None counts with the span of the whole, as do ``unknown`` more, withheld without a value."""
 
     def span(self, lo: int, hi: int) -> Fraction:
         """R of a group with these least and greatest codes."""
@@ -167,13 +167,14 @@ class Categories(Column):
         """Different values published over different values."""
         return Fraction(len(set(shown)), len(set(codes)))
 
-    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Node | None]) -> Fraction:
-        """Mean over values of the mean over their records of 1/R."""
+    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Node | None], unknown: int = 0) -> Fraction:
+        """Mean over values of the mean over their records of 1/R; then over records, with the unknown ones."""
         by_value: dict[int, list[Fraction]] = {}
         for code, value in zip(codes, shown, strict=True):
             by_value.setdefault(code, []).append(1 / self.span_of_cell(value))
         means = [sum(shares, Fraction(0)) / len(shares) for shares in by_value.values()]
-        return sum(means, Fraction(0)) / len(means)
+        known = sum(means, Fraction(0)) / len(means)
+        return (len(codes) * known + unknown / self.whole_span) / (len(codes) + unknown)
 
 
 class Numbers(Column):
@@ -215,9 +216,10 @@ class Numbers(Column):
     def granularity_of_level(self, codes: Sequence[int], shown: Sequence[Shown]) -> Fraction:
         return self.granularity_of_release(codes, shown)
 
-    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Shown | None]) -> Fraction:
+    def granularity_of_release(self, codes: Sequence[int], shown: Sequence[Shown | None], unknown: int = 0) -> Fraction:
         """Records over the sum of their spans."""
-        return len(codes) / sum((self.span_of_cell(value) for value in shown), Fraction(0))
+        cells = [*shown, *[None] * unknown]
+        return len(cells) / sum((self.span_of_cell(value) for value in cells), Fraction(0))
 
     def _span(self, ends: Ends | None) -> Fraction:
         return Fraction(extent(ends) // self.step + 1)
@@ -500,14 +502,18 @@ def release_values(
     records: Sequence[Record],
     published: Sequence[Sequence[Shown | None] | None],
     settings: Settings,
+    unknown: int = 0,
 ) -> list[Fraction]:
-    """RV of a release by column, weighted; a record is None if withheld, a cell of it None if suppressed."""
+    """RV of a release by column, weighted; a record is None if withheld, a cell of it None if suppressed.
+
+    ``unknown`` more records are withheld, whose values play no part.
+    """
     values = []
     for place, (column, weight) in enumerate(zip(columns, normalized_weights(columns), strict=True)):
         codes = [record[place] for record in records]
         shown = [None if row is None else row[place] for row in published]
         ratio = rule_ratio(column.rules, column.broken_by(shown), settings.base)
-        values.append(weight * combine(column.granularity_of_release(codes, shown), ratio, settings))
+        values.append(weight * combine(column.granularity_of_release(codes, shown, unknown), ratio, settings))
     return values
 
 

@@ -334,14 +334,8 @@ class Release:
     def is_close(self, most: Fraction, counts: Counter[str], at: int) -> bool:
         if not counts:
             return True
-        if self.original is not None:
-            whole = Counter(record[at].strip().casefold() for record in self.original if record[at] is not None)
-        else:
-            whole = self.values(at, range(len(self.rows)))
+        whole = self.values(at, range(len(self.rows)))
         far = sum(abs(Fraction(counts[v], counts.total()) - Fraction(whole[v], whole.total())) for v in whole) / 2
-        withheld = max(self.number("withheld") or 0, 0)
-        if self.original is None and withheld:
-            far = max(Fraction(0), far - Fraction(withheld, withheld + whole.total()))
         return far <= most + Fraction(1, 10**12)
 
     def judge_limits(self) -> bool:
@@ -424,19 +418,11 @@ class Release:
             return False
         if self.at_most is not None and withheld > self.at_most:
             return False
-        because = self.facts.get("withheld_because")
-        reasons = {"failing_group", "no_leaf"}
-        if self.method != "lattice":
-            reasons = {"failing_cell", "fits_no_group", "no_leaf"}
-        if because is not None and (set(because) != reasons or sum(because.values()) != withheld):
-            return False
-        if self.method == "lattice" and self.facts.get("withheld_is_least"):
-            return False
         least = number("least_rows_for_a_known_person")
         if least is not None and least > len(self.rows):
             return False
         cells = number("cells")
-        return cells is None or (number("cells_withheld") or 0) <= cells
+        return cells is None or cells <= len(self.rows)
 
     def judge_disclosures(self) -> bool:
         stated, true = self.facts.get("attribute_disclosures"), self.true_counts()["attribute_disclosures"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -56,6 +57,10 @@ def test_value_of_levels_and_of_their_release(case: ValueCase, data: st.DataObje
     published = [None if i in withheld else row for i, row in enumerate(shown)]
     by_column = naive.release_values(columns, records, published, case.settings)
     assert list(value_by_attribute(microdata, release, values).values()) == by_column
+    unknown = data.draw(st.integers(0, 5))
+    fewer = replace(microdata, unknown=np.zeros(unknown, np.int64))
+    by_column_of_more = naive.release_values(columns, records, published, case.settings, unknown)
+    assert list(value_by_attribute(fewer, release, values).values()) == by_column_of_more
     nested = any(
         column.attribute.tree.is_proper_ancestor(one, of=other)
         for place, column in enumerate(columns)

@@ -170,7 +170,7 @@ def forge(value: Any) -> Any:
 
 SEEN_BY_BOUNDS = {"records", "withheld", "discernibility", "normalized_average_group_size", "levels", "limits_broken",
                   "limits_broken_by_attribute", "exact_end_points", "suppressed_cells", "smallest_group_persons",
-                  "withheld_because", "withheld_is_least", "cells_withheld", "limits_by_attribute", "persons",
+                  "limits_by_attribute", "persons", "cells",
                   "columns_not_released", "least_rows_for_a_known_person", "group_risk_sizes"}  # fmt: skip
 """Facts that may be the maker's word, of which a false one is seen all the same if it cannot be or does not add up."""
 

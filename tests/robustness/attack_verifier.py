@@ -259,8 +259,6 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         **case.said_by_plan,
         "records": records,
         "withheld": withheld,
-        "withheld_because": {"failing_group": 0} if case.method == "lattice" else {"failing_cell": 0, "fits_no_group": 0},
-        "withheld_is_least": False,
         "limits_broken": sum(breaks.values()),
         "limits_broken_by_attribute": breaks,
         "limits_by_attribute": {},
@@ -269,8 +267,7 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         "normalized_average_group_size": records / (len(case.groups) * case.k) if case.groups else None,
         "exact_end_points": {names[at]: case.exact_ends(at)[0] for at in free},
         "columns_not_released": [],
-        "cells": 3,
-        "cells_withheld": 1,
+        "cells": min(len(case.rows), 2),
         "levels": dict(zip(names, levels, strict=True)),
         "score": 0.5,
         "lattice": {},
@@ -278,7 +275,6 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         "suppressed_cells": suppressed,
         "least_rows_for_a_known_person": None,
     }  # fmt: skip
-    facts["withheld_because"]["no_leaf"] = withheld
     for rule in case.rules:
         at = names.index(rule.attribute)
         breaking = sum(rule.broken_by(case.quasi[at], cells[at]) for cells in case.groups)
@@ -293,8 +289,8 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
 
 
 COUNTED = ["records", "released", "withheld", "groups", "smallest_group", "largest_group", "discernibility", "k",
-           "limits_broken", "cells_withheld", "seed"]  # fmt: skip
-BY_NAME = ["withheld_because", "group_sizes", "group_risk_sizes", "limits_broken_by_attribute", "exact_end_points",
+           "limits_broken", "cells", "seed"]  # fmt: skip
+BY_NAME = ["group_sizes", "group_risk_sizes", "limits_broken_by_attribute", "exact_end_points",
            "suppressed_cells", "levels", "largest_share_of_one_value"]  # fmt: skip
 
 

@@ -158,7 +158,7 @@ def test_a_value_without_a_leaf_is_refused_or_withheld_and_never_shown(
     assert values[1] not in str(caught.value)
     release = hr.anonymize(pa.table({"x": values}), asked("withhold"))
     assert release.withheld == 1
-    assert release.facts["withheld_because"]["no_leaf"] == 1
+    assert release.private["withheld_because"]["no_leaf"] == 1
     if "intervals" not in attribute:
         microdata = encode(pa.table({"x": values}), asked("own-leaf-under-root"))
         assert values[1] in labels(microdata)
@@ -280,7 +280,7 @@ def test_two_widths_are_both_kept_though_not_proven_least() -> None:
     both = {"role": "quasi-identifier", "intervals": "free", "limit": {"width": 2}}
     rows = pa.table({"x": [1, 1, 2, 9, 9, 50], "y": [1, 9, 1, 1, 2, 1]})
     release = hr.anonymize(rows, plan({"x": both, "y": both}))
-    assert (release.withheld, release.facts["limits_broken"], release.facts["withheld_is_least"]) == (2, 0, False)
+    assert (release.withheld, release.facts["limits_broken"], release.private["withheld_is_least"]) == (2, 0, False)
 
 
 def test_a_limit_on_a_value_that_does_not_occur_is_refused() -> None:

@@ -90,7 +90,7 @@ def test_demands_by_column() -> None:
     made = hr.anonymize(pa.table({"sex": list("FFMM"), "a": list("xyxy"), "b": list("uvuv")}), plan)
     assert made.facts["groups"] == 2
     made = hr.anonymize(pa.table({"sex": list("FFMM"), "a": list("xyxy"), "b": list("uuuv")}), plan)
-    assert made.facts["withheld_because"]["fits_no_group"] == 2  # only one group can have the v
+    assert made.private["withheld_because"]["fits_no_group"] == 2  # only one group can have the v
     with pytest.raises(hr.NoSolution, match="No group could be formed"):
         hr.anonymize(pa.table({"sex": list("FFMM"), "a": list("xyxy"), "b": list("uuuu")}), plan)
 

@@ -89,7 +89,7 @@ def test_the_largest_share_of_one_value() -> None:
 def test_what_limits_cost_is_what_explain_says() -> None:
     release, found = hr.anonymize(people(), plan()), hr.explain(people(), plan())
     causes = {cause.attribute: cause for cause in found.causes}
-    said = release.facts["limits_by_attribute"]
+    said = release.told["limits_by_attribute"]
     assert list(said) == ["age", "city", "income"]  # in the plan's order
     for name, limit in said.items():
         assert (limit["limit"], limit["withholds"], limit["alone"]) == (
@@ -97,7 +97,8 @@ def test_what_limits_cost_is_what_explain_says() -> None:
             causes[name].saves,
             causes[name].alone,
         )
-    assert release.facts["most_loss"] == found.most_loss
+    if not release.withheld:  # else the facts are about those who are released
+        assert release.facts["most_loss"] == found.most_loss
 
 
 def test_no_column_loses_more_than_its_limit_lets_it() -> None:
@@ -110,10 +111,12 @@ def test_no_column_loses_more_than_its_limit_lets_it() -> None:
 def test_bounds_by_hand() -> None:
     table = pa.table({"city": ["Wichita"] * 3 + ["Topeka"] * 3 + ["Lincoln"] * 3 + ["Omaha"]})
     attributes = {"city": {"role": QI, "hierarchy": {"tree": TREE}, "limits": ["Kansas", "Lincoln", "Omaha"]}}
-    facts = hr.anonymize(table, plan(attributes, 3)).facts
+    release = hr.anonymize(table, plan(attributes, 3))
+    facts = release.facts
     # Omaha is alone and withheld: 1. Kansas may become half as coarse as can be, Lincoln not at all: (6 / 2 + 0 + 1) / 10
-    said = {"limit": "Kansas, Lincoln, Omaha", "withholds": 1, "alone": 1, "may_lose": 0.4}
+    said = {"limit": "Kansas, Lincoln, Omaha", "may_lose": 0.4}
     assert facts["limits_by_attribute"] == {"city": said}
+    assert release.told["limits_by_attribute"] == {"city": {**said, "withholds": 1, "alone": 1}}
     assert facts["most_loss"] == 0.4
 
 

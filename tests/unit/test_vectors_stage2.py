@@ -132,7 +132,7 @@ def test_cpka_tables_2_to_4(groups: list[list[int]], sensitive: bool, breaks: in
 def test_cpka_records_that_must_be_withheld(k: int, p: int, withheld: int) -> None:
     release = hr.anonymize(pa.table(PATIENTS), cpka_plan(k, p))
     assert release.withheld == withheld
-    assert release.facts["withheld_is_least"]
+    assert release.private["withheld_is_least"]
     assert hr.explain(pa.table(PATIENTS), cpka_plan(k, p)).withheld == withheld
 
 

@@ -131,7 +131,7 @@ def anonymize(
         print_json(release.facts)
         return
     console = Console()
-    console.print(facts_summary(release.facts), markup=False)
+    console.print(facts_summary(release.told), markup=False)
     written = f"\n[green]verified[/] and written to [bold]{escape(shown(output))}[/]"
     console.print(written, highlight=False, soft_wrap=True)
     if link is not None:

@@ -136,4 +136,4 @@ def run_demo(
     progress("checking the release", 0, 0)
     checked = verify(folder / "release", original=data)
     told = report(folder / "release", folder / REPORT, replace=replace, progress=progress)
-    return Demo(folder, data, kind, found.to_dict(), release.facts, checked.to_dict(), told.risks)
+    return Demo(folder, data, kind, found.to_dict(), release.told, checked.to_dict(), told.risks)

@@ -78,6 +78,9 @@ def check(
             raise typer.Exit(2)
     else:
         print(f"{plan}: no problems found")
+        for name, attribute in loaded.attributes.items():
+            if attribute.free and attribute.snap is None:
+                print(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
 
 
 @plan_app.command()

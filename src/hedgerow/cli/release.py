@@ -224,7 +224,7 @@ def export(
         print_json(made.facts)
         return
     console = Console()
-    console.print(facts_summary(made.facts), markup=False)
+    console.print(facts_summary(made.told), markup=False)
     written = f"\nversion {shown} [green]verified[/] and written to [bold]{escape(str(output))}[/]"
     console.print(written, highlight=False, soft_wrap=True)
     if link is not None:

@@ -164,6 +164,11 @@ def _numbers(column: Column) -> Proposal | None:
     widths = band_widths(column.numbers)
     level = min(2, len(widths))
     notes = [f"Decide: how wide a band is still of use? limit: {{level: {level}}} leaves {_band(widths[level - 1])}."]
+    if not odd:
+        notes.append(
+            f"Or, instead of the hierarchy, intervals: free, snap: {number_label(widths[0])}: intervals that fit the "
+            "data. Never without snap: both ends of an interval are then exact values of people."
+        )
     if odd:
         notes.append("Check: a few cells are not numbers. Each is taken as a value of its own, outside all bands.")
     rule = f"{{bands: [{', '.join(map(number_label, widths))}]}}"

@@ -50,8 +50,11 @@ class Engine(Protocol):
     ) -> Recoding:
         """Run a clustering inside cells, here or where the engine has more hands; the result is the same."""
 
-    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
-        """Give the rows of a release, in the order of published values."""
+    def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
+        """Give the rows of a release, in the order of published values.
+
+        ``whole`` is all of the table, ``microdata`` the released records of it, which ``recoding`` groups.
+        """
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder, as ``csv``, ``parquet`` or ``parts``, and return the file's name."""

@@ -55,7 +55,7 @@ class LocalEngine:
         """Run a clustering inside cells, in this process."""
         return here(clustering, microdata, cells, progress)
 
-    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
+    def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
         """Give the rows of a release, in the order of published values."""
         return Rows.of_table(*apply(table, plan, microdata, recoding))
 

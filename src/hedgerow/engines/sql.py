@@ -24,8 +24,7 @@ from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata, Table
-from hedgerow.microdata.microdata import ranks
-from hedgerow.microdata.ordering import starts_of_runs
+from hedgerow.microdata.classes import number_classes
 from hedgerow.microdata.read import check_columns, clean, dictionary_encoded
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.recoding import Recoding
@@ -196,13 +195,16 @@ class SqlEngine:
         """Run a clustering inside cells, in this process."""
         return here(clustering, microdata, cells, progress)
 
-    def apply(self, plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> Rows:
-        """Give the rows of a release, in the order of published values; it is uploaded when they are needed."""
+    def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
+        """Give the rows of a release, in the order of published values; it is uploaded when they are needed.
+
+        Of a class that is released in part the first records are, so all of its rows are uploaded, to be numbered.
+        """
         import pyarrow as pa
 
         assert isinstance(table, CollapsedTable)
         source = Source(self.session, plan)
-        class_of_row = classes(plan, table, microdata)
+        class_of_row = number_classes(plan, table, whole)
         profiles = table.raw.append_column("class", pa.array(class_of_row))
         if (class_of_row < 0).any():
             profiles = profiles.filter(pa.array(class_of_row >= 0))
@@ -382,21 +384,7 @@ def _number(value: str) -> str:
     return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = CAST('NaN' AS FLOAT) THEN NULL ELSE {value} END"
 
 
-# -- classes and parts -----------------------------------------------------------------------------------------------
-
-
-def classes(plan: Plan, table: Table, microdata: Microdata) -> IntArray:
-    """Return the class of every row of a collapsed table: codes, person and sensitive values agree; −1: withheld."""
-    within = [*([plan.person] if plan.person is not None else []), *plan.columns("sensitive")]
-    first = starts_of_runs([microdata.record_of.astype(np.uint64)])  # units are sorted by class, then by row
-    rows = microdata.record_of[first]
-    keys = [microdata.profile_of_unit[first], *(ranks(table.columns[name])[0][rows] for name in within)]
-    changes = np.zeros(len(rows), bool)
-    for key in keys:
-        changes[1:] |= key[1:] != key[:-1]
-    class_of = np.full(table.records if table.counts is None else len(table.counts), -1, np.int64)
-    class_of[rows] = np.cumsum(changes)
-    return class_of
+# -- parts ---------------------------------------------------------------------------------------------------------
 
 
 def parts_of(class_of_unit: IntArray, group_of: IntArray) -> pa.Table:

@@ -19,6 +19,7 @@ from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.microdata import encode_columns
 from hedgerow.plan import Plan
 from hedgerow.store import Store, VersionRow
+from hedgerow.withholding import as_part, part_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,9 +126,25 @@ class Archive:
         except (pa.ArrowException, ValueError, KeyError, IndexError):  # their texts may hold cells
             raise self._damaged() from None
 
-    def encode(self, table: Table) -> Microdata:
-        """Encode a table whose rows are in the order of their keys."""
-        return encode_table(table, self.plan, in_order=True)
+    def encode(self, table: Table, kept: BoolArray | None = None) -> Microdata:
+        """Encode a table whose rows are in the order of their keys: all, or some as if there were no others.
+
+        What new records may be was looked at when they came. A value that has no leaf here was held back from the
+        first version, whose released records the plan was settled by.
+        """
+        if kept is None or kept.all():
+            return encode_table(table, self.lenient, in_order=True, strict=False)
+        counts = kept.astype(np.int64)
+        return as_part(encode_table(part_of(table, counts), self.lenient, in_order=True, strict=False), table, counts)
+
+    @property
+    def lenient(self) -> Plan:
+        """The plan, under which values without a leaf are withheld instead of refused."""
+        attributes = {
+            name: attribute.model_copy(update={"unknown": "withhold"}) if attribute.unknown == "error" else attribute
+            for name, attribute in self.plan.attributes.items()
+        }
+        return self.plan.model_copy(update={"attributes": attributes})
 
     def read(self, data: Any) -> pa.Table:
         """Read new records: ``key``, ``content``, and ``record``, their number in the source; in the order of keys."""

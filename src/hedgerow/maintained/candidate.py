@@ -19,7 +19,6 @@ from hedgerow.maintained.archive import (
     NO_LEAF,
     WITHDRAWN,
     Archive,
-    BoolArray,
     Events,
     IntArray,
     State,
@@ -41,10 +40,12 @@ from hedgerow.solving import Solution, of_clusters
 from hedgerow.store import NewVersion, VersionRow
 from hedgerow.verification import Verification
 from hedgerow.version import __version__
+from hedgerow.withholding import Settled
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+REASONS = {"held_back": HELD_BACK, "withdrawn": WITHDRAWN, "no_leaf": NO_LEAF}
 SCORES = ("loss", "ntil", "ncp", "granularity", "research_value")
 
 
@@ -58,12 +59,14 @@ class Candidate:
         The store it would be appended to.
     before
         The version it follows; none for the first.
-    rows, table, microdata
-        Its records, as stored, as a table and encoded; all in the order of keys.
+    rows, table
+        Its records, as stored and as a table; in the order of keys.
+    microdata
+        Those of them that are in a cluster, encoded as if there were no others: what it publishes is up to them alone.
     change
-        Its clusters, and how they came about.
-    withdrawn
-        Units that are withdrawn for good.
+        Their clusters, and how they came about.
+    absent
+        Why a record is in no cluster; for the others it means nothing.
     made_by
         Version of Hedgerow that made it.
     """
@@ -74,7 +77,7 @@ class Candidate:
     table: Table
     microdata: Microdata
     change: Change
-    withdrawn: BoolArray
+    absent: IntArray
     made_by: str = __version__
 
     @property
@@ -95,12 +98,16 @@ class Candidate:
         requirement = Requirement.of_plan(self.plan, self.microdata)
         cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
         clusters = recoding_of(self.microdata, self.change.cluster_of)
-        return of_clusters(self.microdata, self.plan, cells, clusters)
+        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
+        found = of_clusters(self.microdata, self.plan, cells, clusters)
+        return replace(found, withheld_because=because, withheld_is_least=False, cells_withheld=None)
 
     @cached_property
     def release(self) -> Release:
         """The release, not yet verified."""
-        release = make_release(self.table, self.plan, self.microdata, self.solution)
+        everybody = len(self.microdata.record_of) == len(self.place)
+        whole = self.microdata if everybody else self.archive.encode(self.table)
+        release = make_release(self.table, Settled(self.plan, whole, self.microdata, self.solution))
         return replace(release, facts={**release.facts, "version": self.made_by})
 
     def facts(self) -> dict[str, Any]:
@@ -117,10 +124,8 @@ class Candidate:
     @cached_property
     def place(self) -> IntArray:
         """Where every record lies: its cluster, or why it has none."""
-        place = np.full(self.microdata.records, NO_LEAF, np.int64)
-        without = np.where(self.withdrawn, WITHDRAWN, HELD_BACK)
-        cluster_of = self.change.cluster_of
-        place[self.microdata.record_of] = np.where(cluster_of >= 0, cluster_of, without)
+        place = self.absent.copy()
+        place[self.microdata.record_of] = self.change.cluster_of
         return place
 
     @cached_property
@@ -234,11 +239,10 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
     state = archive.state(row.number)
     table = archive.table(state.rows)
-    microdata = archive.encode(table)
-    place = state.place[microdata.record_of]
-    change = Change(np.where(place < 0, -1, place), state.used, {})
+    microdata = archive.encode(table, state.place >= 0)
+    change = Change(state.place[microdata.record_of], state.used, {})
     made_by = row.facts["version"]  # it stays the release of the program that made it
-    return Candidate(archive, None, state.rows, table, microdata, change, place == WITHDRAWN, made_by)
+    return Candidate(archive, None, state.rows, table, microdata, change, state.place, made_by)
 
 
 def audit_events(events: Events, plan: Plan, newest: int) -> Audit:

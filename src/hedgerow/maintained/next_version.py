@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.errors import NoSolution, Problem
-from hedgerow.maintained.archive import HELD_BACK, WITHDRAWN, Archive, BoolArray, Events, IntArray, State, known
+from hedgerow.maintained.archive import HELD_BACK, NO_LEAF, WITHDRAWN, Archive, BoolArray, IntArray, State, known
 from hedgerow.maintained.candidate import Candidate
 from hedgerow.maintenance import republish
 from hedgerow.maintenance.audit import Audit
@@ -21,6 +21,8 @@ from hedgerow.progress import Progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Work = Callable[[Microdata, IntArray], tuple[Change, BoolArray]]
+"""Takes records and the clusters they were in, −1 in none; returns the change, and whom it withdraws for good."""
 AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
@@ -30,15 +32,14 @@ class Changed:
 
     Attributes
     ----------
-    rows, table, microdata
-        The records, as stored, as a table and encoded; all in the order of keys.
+    rows, table
+        The records, as stored and as a table; in the order of keys.
     place
         Where every record lay; new ones are held back.
     """
 
     rows: pa.Table
     table: Table
-    microdata: Microdata
     place: IntArray
 
 
@@ -58,7 +59,7 @@ def change_records(archive: Archive, state: State, removed: BoolArray, new: pa.T
     table = archive.table(every)
     if new is not None and removed.any():
         place = _leave_in_place(archive, state, removed, table, place)
-    return Changed(every, table, archive.encode(table), place)
+    return Changed(every, table, place)
 
 
 def _leave_in_place(archive: Archive, state: State, removed: BoolArray, table: Table, place: IntArray) -> IntArray:
@@ -94,28 +95,52 @@ def next_version(
     NoSolution
         If the plan is ``gated`` or ``cohorts`` and the audit finds something against every way to make it.
     """
-    plan, microdata = archive.plan, changed.microdata
+    plan = archive.plan
     sizes = [np.bincount(part[part >= 0], minlength=state.used) for part in (state.place, changed.place)]
-    place = changed.place[microdata.record_of]
-    cluster_of = np.where(place < 0, -1, place)
     lost = np.flatnonzero(sizes[0] != sizes[1])
-    before = republish.Before(cluster_of, state.used, place == WITHDRAWN, lost)
-    nobody = np.zeros(len(place), bool)
-
-    def candidate(change: Change, withdrawn: BoolArray) -> Candidate:
-        return Candidate(archive, state, changed.rows, changed.table, microdata, change, withdrawn)
 
     def progress(done: int, total: int) -> None:
         tell("maintaining", done, total)
 
+    def freely(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
+        if plan.republish == "free":
+            change = maintain(microdata, plan, before, state.used, threads, progress)
+        else:
+            change = republish.only_coarser(microdata, plan, before, state.used)
+        return change, np.zeros(len(before), bool)
+
     tell("maintaining", 0, 0)
-    if plan.republish == "free":
-        made = candidate(maintain(microdata, plan, before.cluster_of, before.used, threads, progress), nobody)
-    elif plan.republish == "only-coarser":
-        made = candidate(republish.only_coarser(microdata, plan, before), nobody)
-    else:
-        return _gated(microdata, plan, before, candidate, archive.events(state.number), tell)
-    return made, audit_if_small(made, tell)
+    if plan.republish in ("free", "only-coarser"):
+        made = _settled(archive, state, changed, freely)
+        return made, audit_if_small(made, tell)
+    return _gated(archive, state, changed, lost, tell)
+
+
+def _settled(archive: Archive, state: State, changed: Changed, work: Work, held: BoolArray | None = None) -> Candidate:
+    """Work a change out until it holds nobody back: each time, from those records alone that are left.
+
+    So what is published does not depend on anybody who is not. ``held`` are held back from the start.
+    """
+    absent = np.where(changed.place == WITHDRAWN, WITHDRAWN, 0)
+    if held is not None:
+        absent[held] = HELD_BACK
+    while True:
+        kept = absent == 0
+        microdata = archive.encode(changed.table, kept)
+        known = np.zeros(len(absent), bool)
+        known[microdata.record_of] = True
+        if (kept & ~known).any():
+            absent[kept & ~known] = NO_LEAF  # and what else they hold must not play a part
+            continue
+        place = changed.place[microdata.record_of]
+        change, withdrawn = work(microdata, np.where(place < 0, -1, place))
+        out = change.cluster_of < 0
+        if not out.any():
+            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent)
+        absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
+        if absent.all():
+            message = "No group would be left that meets every demand. Nothing was changed."
+            raise NoSolution(Problem("all-withheld", message, hint="combine it with other changes"))
 
 
 def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
@@ -126,28 +151,27 @@ def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
     return made.audit()
 
 
-def _gated(
-    microdata: Microdata,
-    plan: Plan,
-    before: republish.Before,
-    candidate: Callable[[Change, BoolArray], Candidate],
-    past: Events,
-    tell: Progress,
-) -> tuple[Candidate, Audit]:
+def _gated(archive: Archive, state: State, changed: Changed, lost: IntArray, tell: Progress) -> tuple[Candidate, Audit]:
     """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
-    stay = before.lost if plan.republish == "gated" else np.zeros(0, np.int64)
-    newcomers = (before.cluster_of < 0) & ~before.withdrawn
+    plan, past = archive.plan, archive.events(state.number)
+    stay = lost if plan.republish == "gated" else np.zeros(0, np.int64)
+    newcomers = (changed.place < 0) & (changed.place != WITHDRAWN)
     held = np.zeros(len(newcomers), bool)
+
+    def together(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
+        return republish.cohorts(microdata, plan, before, state.used, np.setdiff1d(lost, stay))
+
     while True:
-        change, withdrawn = republish.cohorts(microdata, plan, before, stay, held)
-        made = candidate(change, withdrawn)
+        made = _settled(archive, state, changed, together, held)
         tell("auditing", 0, 0)
         found = made.audit(past)
         if not found.leaks:
             return made, found
         failing = np.isin(made.group_of, found.failing_groups(made.number))
-        leaving = np.intersect1d(stay, change.cluster_of[failing])
-        waiting = failing & newcomers & ~held
+        leaving = np.intersect1d(stay, made.change.cluster_of[failing])
+        waiting = np.zeros(len(held), bool)
+        waiting[made.microdata.record_of[failing]] = True
+        waiting &= newcomers & ~held
         if len(leaving):
             stay = np.setdiff1d(stay, leaving)
         elif waiting.any():

@@ -17,6 +17,8 @@ from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintained.archive import (
+    HELD_BACK,
+    NO_LEAF,
     WITHDRAWN,
     Archive,
     BoolArray,
@@ -34,14 +36,14 @@ from hedgerow.maintenance import rows
 from hedgerow.maintenance.audit import Audit
 from hedgerow.maintenance.change import Change
 from hedgerow.maintenance.optimize import PASSES, limited_in_width, optimize
-from hedgerow.microdata import Microdata
+from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing import check_targets, publish, self_contained
 from hedgerow.release import Release
-from hedgerow.solving import solve
 from hedgerow.store import Erasure, Store, VersionRow, open_store
-from hedgerow.workflow import collapse, settled_plan
+from hedgerow.withholding import as_part, part_of, settle
+from hedgerow.workflow import settled_plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,10 +94,12 @@ def create_release(
         stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
-        microdata, resolved = collapse(table, asked, in_order=True)
-        settled = self_contained(resolved, table, microdata)
-        found = solve(microdata, settled, threads, lambda done, total: tell("clustering", done, total)).cluster_of
+        made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
+        settled = self_contained(made.plan, table, made.microdata)
+        found = made.solution.cluster_of
         assert found is not None  # only methods that cluster come here
+        absent = np.full(table.records, HELD_BACK, np.int64)
+        absent[made.whole.unknown] = NO_LEAF
         meta = {
             "asked": asked.to_yaml(),
             "asked_digest": asked.digest(),
@@ -104,9 +108,9 @@ def create_release(
             "not_released": json.dumps(list(table.not_released)),
         }
         change = Change(found, int(found.max(initial=-1)) + 1, {})
-        made = Candidate(Archive(opened, meta), None, stored, table, microdata, change, np.zeros(len(found), bool))
+        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent)
         tell("verifying", 0, 0)
-        version = made.as_version("create", {"inserted": stored.num_rows}, audit_if_small(made, tell), threads)
+        version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
         tell("writing", 0, 0)
         opened.start(meta, version)
         return MaintainedRelease(opened, threads, progress)
@@ -181,23 +185,28 @@ class MaintainedRelease:
             message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
             raise DataError(Problem("usage", message))
 
-        def lower(microdata: Microdata, cluster_of: IntArray, used: int, withdrawn: BoolArray) -> Change:
+        def lower(state: State, table: Table) -> tuple[Microdata, Change, IntArray]:
             tell, threads = self._progress("optimizing"), self._threads or os.cpu_count() or 1
-            return optimize(microdata, self.plan, cluster_of, used, int(passes), tell, effort, threads)
+            microdata = self._archive.encode(table, state.place >= 0)
+            before = state.place[microdata.record_of]
+            change = optimize(microdata, self.plan, before, state.used, int(passes), tell, effort, threads)
+            return microdata, change, state.place
 
         return self._regroup("optimize", lower)
 
     def restart(self) -> VersionRow:
         """Make the release afresh from the same records, as if it were created now."""
 
-        def afresh(microdata: Microdata, cluster_of: IntArray, used: int, withdrawn: BoolArray) -> Change:
-            units = np.flatnonzero(~withdrawn)
-            part = microdata.of_units(units) if withdrawn.any() else microdata
-            found = solve(part, self.plan, self._threads, self._progress("clustering")).cluster_of
+        def afresh(state: State, table: Table) -> tuple[Microdata, Change, IntArray]:
+            kept = (state.place != WITHDRAWN).astype(np.int64)
+            part, tell = part_of(table, kept), self._progress("clustering")
+            made = settle(part, self._archive.lenient, self._threads, tell, in_order=True)
+            found = made.solution.cluster_of
             assert found is not None  # only methods that cluster come here
-            after = np.full(len(withdrawn), -1, np.int64)
-            after[units] = np.where(found < 0, -1, found + used)
-            return Change(after, used + int(found.max(initial=-1)) + 1, {})
+            absent = np.where(kept, HELD_BACK, WITHDRAWN)
+            absent[np.flatnonzero(kept)[made.whole.unknown]] = NO_LEAF
+            change = Change(found + state.used, state.used + int(found.max(initial=-1)) + 1, {})
+            return as_part(made.microdata, table, kept), change, absent
 
         return self._regroup("restart", afresh)
 
@@ -326,7 +335,7 @@ class MaintainedRelease:
         made, found = next_version(self._archive, state, changed, self._threads, self._tell)
         return self._append(verb, made, found, counts)
 
-    def _regroup(self, verb: str, work: Callable[[Microdata, IntArray, int, BoolArray], Change]) -> VersionRow:
+    def _regroup(self, verb: str, work: Callable[[State, Table], tuple[Microdata, Change, IntArray]]) -> VersionRow:
         """Group the same records anew."""
         if self.plan.republish in ("only-coarser", "cohorts"):
             message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
@@ -334,13 +343,9 @@ class MaintainedRelease:
         self._tell("encoding", 0, 0)
         state = self._archive.state()
         table = self._archive.table(state.rows)
-        microdata = self._archive.encode(table)
-        place = state.place[microdata.record_of]
-        withdrawn = place == WITHDRAWN
-        change = work(microdata, np.where(place < 0, -1, place), state.used, withdrawn)
-        if verb == "optimize" and np.array_equal(change.cluster_of, np.where(place < 0, -1, place)):
+        made = Candidate(self._archive, state, state.rows, table, *work(state, table))
+        if verb == "optimize" and np.array_equal(made.place, state.place):
             return self._archive.row()
-        made = Candidate(self._archive, state, state.rows, table, microdata, change, withdrawn)
         found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
         if self.plan.republish == "gated" and found is not None and found.leaks:
             raise NoSolution(

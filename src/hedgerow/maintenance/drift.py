@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def drift_of(ntil: float, records: int, now: Mapping[str, float], base: Mapping[
 def _fresh_ntil(microdata: Microdata, plan: Plan, size: int, threads: int | None) -> float:
     records = len(microdata.record_of)
     part = microdata.of_units(np.arange(size) * records // size)
+    part = replace(part, unknown=microdata.unknown[: len(microdata.unknown) * size // records])  # they lose everything
     requirement = Requirement.of_plan(plan, part)
     cells = find_cells(part, requirement, ignore_limits=not plan.keeps_limits)
     if cells.failing.all():

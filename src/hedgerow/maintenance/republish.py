@@ -9,8 +9,6 @@ Under both rules newcomers never join old clusters: they form clusters of their 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -24,48 +22,22 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Before:
-    """Where the records of a change come from.
-
-    Attributes
-    ----------
-    cluster_of
-        Cluster of every unit, −1 in none.
-    used
-        Numbers of clusters given so far.
-    withdrawn
-        Units that were withdrawn for good.
-    lost
-        Numbers of the clusters that lost a record by this change.
-    """
-
-    cluster_of: IntArray
-    used: int
-    withdrawn: BoolArray
-    lost: IntArray
-
-
-def only_coarser(microdata: Microdata, plan: Plan, before: Before) -> Change:
-    """Merge what does not hold any more; newcomers form clusters of their own."""
-    newcomers = before.cluster_of < 0
-    change = coarsen(microdata, plan, before.cluster_of, before.used)
+def only_coarser(microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int) -> Change:
+    """Merge what does not hold any more; newcomers, who have no cluster, form some of their own."""
+    newcomers = cluster_of < 0
+    change = coarsen(microdata, plan, cluster_of, used)
     return form(microdata, plan, Requirement.of_plan(plan, microdata), change, newcomers)
 
 
 def cohorts(
-    microdata: Microdata, plan: Plan, before: Before, stay: IntArray, held: BoolArray
+    microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int, leaving: IntArray
 ) -> tuple[Change, BoolArray]:
-    """Withdraw clusters that lost a record or do not hold; returns the change, and who is withdrawn.
-
-    Those that lost a record may ``stay`` if they hold. ``held`` are newcomers that are to be held back.
-    """
-    newcomers = (before.cluster_of < 0) & ~before.withdrawn & ~held
-    leaving = np.union1d(np.setdiff1d(before.lost, stay), fail(microdata, plan, before.cluster_of))
-    gone = np.isin(before.cluster_of, leaving) & (before.cluster_of >= 0)
-    left = Change(np.where(gone, -1, before.cluster_of), before.used, {"withdrawn": int(gone.sum())})
-    change = form(microdata, plan, Requirement.of_plan(plan, microdata), left, newcomers)
-    return change, before.withdrawn | gone
+    """Withdraw clusters that are ``leaving`` or do not hold; returns the change, and who is withdrawn for good."""
+    newcomers = cluster_of < 0
+    leaving = np.union1d(leaving, fail(microdata, plan, cluster_of))
+    gone = np.isin(cluster_of, leaving) & ~newcomers
+    left = Change(np.where(gone, -1, cluster_of), used, {"withdrawn": int(gone.sum())})
+    return form(microdata, plan, Requirement.of_plan(plan, microdata), left, newcomers), gone
 
 
 def fail(microdata: Microdata, plan: Plan, cluster_of: IntArray) -> IntArray:

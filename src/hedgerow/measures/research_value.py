@@ -5,7 +5,8 @@ The value of a column is weight × granularity × share of its rules that are ke
 numbers, the share of values that can still be told apart for labels. Everything is computed exactly.
 
 What the thesis leaves open, and what holds here: a record that is withheld, and a cell that is suppressed, span the
-whole column and break no rule; the root of a hierarchy breaks every rule of its column.
+whole column and break no rule; the root of a hierarchy breaks every rule of its column. Of records that nothing is
+known of, only their number counts: the whole column is that of the others.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class ColumnValue:
         tree = self.column.hierarchy
         broken = np.zeros((len(self.rules), len(tree.names)), bool)
         for row, rule in enumerate(self.rules):
-            broken[row] = self._in_range(rule) if self.in_numbers else _mixes(tree, self.column, rule)
+            broken[row] = self._in_range(rule) if self.in_numbers else _mixes(tree, rule)
         if tree.height:
             broken[:, 0] = True
         return broken
@@ -235,18 +236,22 @@ class ColumnValue:
         return self.worth(granularity, np.asarray(self.breaks_by_node[:, used].any(axis=1)))
 
     def of_release(
-        self, codes: npt.NDArray[Any], shown: Shown, group_of: IntArray, hidden: BoolArray, withheld_unknown: int
+        self, codes: npt.NDArray[Any], shown: Shown, group_of: IntArray, hidden: BoolArray, unknown: int
     ) -> Fraction:
-        """Research value of the column in a release, given code and group of every unit and which are hidden."""
+        """Research value of the column in a release, given code and group of every unit and which are hidden.
+
+        ``unknown`` more records are withheld, whose values play no part.
+        """
         each, of_group = np.unique(np.append(self.spans(shown), self.whole_span), return_inverse=True)
         span_of = of_group[np.where(hidden, -1, group_of)]
         if self.in_numbers:
             times = np.bincount(span_of, minlength=len(each))
             spanned = sum(span * count for span, count in zip(each.tolist(), times.tolist(), strict=True))
-            spanned += withheld_unknown * self.whole_span
-            granularity = Fraction(len(codes) + withheld_unknown, spanned) if spanned else Fraction(1)
+            spanned += unknown * self.whole_span
+            granularity = Fraction(len(codes) + unknown, spanned) if spanned else Fraction(1)
         else:
-            granularity = self._apart(codes, each, span_of)
+            apart = self._apart(codes, each, span_of)
+            granularity = (len(codes) * apart + Fraction(unknown, self.whole_span)) / max(len(codes) + unknown, 1)
         groups = np.flatnonzero(np.bincount(group_of[~hidden], minlength=1))
         return self.worth(granularity, np.asarray(self.breaks(shown[groups]).any(axis=1)))
 
@@ -290,10 +295,25 @@ def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
 
 
 def rules_fit(values: tuple[ColumnValue, ...]) -> None:
-    """Refuse rules that name values which their columns do not have."""
+    """Refuse rules that name values which their columns do not have.
+
+    Raises
+    ------
+    PlanError
+        Naming the rule and the value. To be asked of a whole table: a part of it need not hold every value.
+    """
     for value in values:
-        if isinstance(value.column, TreeColumn):
-            value.breaks_by_node  # noqa: B018 - looks every name up
+        if not isinstance(value.column, TreeColumn) or value.in_numbers:
+            continue
+        tree = value.column.hierarchy
+        for rule in value.rules:
+            absent = [name for name in rule.keep_apart if _node_of(tree, name) is None]
+            if absent:
+                column = value.column.name
+                message = f"Rule {rule.title!r}: no record of column {column!r} lies at or under {absent[0]!r}."
+                hint = "check the spelling: names are as the data and the hierarchy write them"
+                raise PlanError(Problem("unknown-node", message, hint=hint))
+        value.breaks_by_node  # noqa: B018 - looks whether they lie side by side
 
 
 def value_by_attribute(
@@ -353,25 +373,24 @@ def half_open(column: FreeColumn) -> bool:
     return column.intervals.snap is not None and not column.intervals.whole
 
 
-def _mixes(tree: Hierarchy, column: TreeColumn, rule: Rule) -> BoolArray:
-    """Tell which nodes hold a value of both sides of a rule."""
-    holds = []
-    runs = []
-    for name in rule.keep_apart:
-        node_names = [name] if name in tree else sorted(spelled for spelled in spellings(name) if spelled in tree)
-        if not node_names:
-            message = f"Rule {rule.title!r}: no record of column {column.name!r} lies at or under {name!r}."
-            hint = "check the spelling: names are as the data and the hierarchy write them"
-            raise PlanError(Problem("unknown-node", message, hint=hint))
-        node = tree.node(node_names[0])
-        first, last = int(tree.first_leaf[node]), int(tree.last_leaf[node])
-        runs.append(range(first, last + 1))
-        holds.append((tree.first_leaf <= last) & (tree.last_leaf >= first))
+def _mixes(tree: Hierarchy, rule: Rule) -> BoolArray:
+    """Tell which nodes hold a value of both sides of a rule; none does if a side has no value here."""
+    nodes = [_node_of(tree, name) for name in rule.keep_apart]
+    runs = [range(int(tree.first_leaf[node]), int(tree.last_leaf[node]) + 1) for node in nodes if node is not None]
+    if len(runs) < len(nodes):
+        return np.zeros(len(tree.names), bool)
     if set(runs[0]) & set(runs[1]):
         message = f"Rule {rule.title!r}: one of the two holds the other, so no release can keep them apart."
         raise PlanError(Problem("conflict", message, hint="name two nodes side by side"))
+    holds = [(tree.first_leaf < run.stop) & (tree.last_leaf >= run.start) for run in runs]
     mixed: BoolArray = holds[0] & holds[1] & (tree.heights > 0)
     return mixed
+
+
+def _node_of(tree: Hierarchy, name: str) -> int | None:
+    """Find a node by a name, however it writes a number or an interval; None if nothing lies there."""
+    names = [name] if name in tree else sorted(spelled for spelled in spellings(name) if spelled in tree)
+    return tree.node(names[0]) if names else None
 
 
 def _numbers_of(rule: Rule) -> tuple[Number, Number]:

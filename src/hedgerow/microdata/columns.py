@@ -212,8 +212,12 @@ class Encoded:
     unknown: npt.NDArray[np.bool_] | None
 
 
-def encode(name: str, attribute: Attribute, values: pa.ChunkedArray, counts: IntArray | None = None) -> Encoded:
+def encode(
+    name: str, attribute: Attribute, values: pa.ChunkedArray, counts: IntArray | None = None, strict: bool = True
+) -> Encoded:
     """Encode one quasi-identifier column; ``counts`` says how many records each row stands for, one each without it.
+
+    ``strict``: whether a limit of a flat column must name a value that occurs.
 
     Raises
     ------
@@ -240,7 +244,7 @@ def encode(name: str, attribute: Attribute, values: pa.ChunkedArray, counts: Int
         [code_of[MISSING] if label is None else code_of.get(leaf_of.get(label, ""), 0) for label in labels], np.int64
     )
     codes = _small(lookup[indices], len(hierarchy.leaf_nodes))
-    marked = _marked(name, attribute, hierarchy)
+    marked = _marked(name, attribute, hierarchy, strict)
     weight = 1 if attribute.weight is None else attribute.weight
     return Encoded(TreeColumn(name, hierarchy, marked, weight, _spec(attribute, present)), codes, unknown)
 
@@ -294,7 +298,7 @@ def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
     return spec
 
 
-def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy) -> tuple[int, ...]:
+def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy, strict: bool = True) -> tuple[int, ...]:
     """Return the nodes that the owner marked.
 
     A name that fits the rule of the hierarchy but that no record lies under limits nobody here; the plan's own check
@@ -305,7 +309,7 @@ def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy) -> tuple[int,
         return ()
     if limit.level is not None:
         return limits.nodes_by_level(hierarchy, limit.level)
-    if attribute.hierarchy is None:
+    if attribute.hierarchy is None and strict:
         absent = [node for node in limit.nodes or () if node not in hierarchy]
         if absent:
             message = f"Column {name!r}: limit {absent[0]!r} is not a value that occurs in it."

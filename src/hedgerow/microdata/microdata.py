@@ -50,7 +50,8 @@ class Microdata:
     person_of
         Person number of every unit, or None if every record is a person of its own.
     unknown
-        Row of every record that must be withheld because a value has no leaf.
+        Row of every record of which nothing is known here but that it is withheld: a value has no leaf, or others than
+        those released were left out.
     sensitive
         The sensitive columns, in the plan's order.
     sensitive_of
@@ -122,12 +123,13 @@ class Microdata:
         return f"Microdata({sizes})"
 
 
-def encode_table(table: Table, plan: Plan, in_order: bool = False) -> Microdata:
+def encode_table(table: Table, plan: Plan, in_order: bool = False, strict: bool = True) -> Microdata:
     """Encode the quasi-identifiers and sensitive columns of a table and collapse it to profiles.
 
     ``in_order``: records that agree in all that is released keep the order of the table; else they stand in any.
+    ``strict``: whether a limit of a flat column must name a value that occurs; a part of a table need not hold it.
     """
-    encoded, sensitive = encode_columns(table, plan)
+    encoded, sensitive = encode_columns(table, plan, strict)
     tied = [name for name in (*plan.columns("sensitive"), *plan.columns("other")) if name in table.columns]
     ties = [ranks(table.columns[name]) for name in tied]
     if in_order:
@@ -185,7 +187,9 @@ def collapse(
     )
 
 
-def encode_columns(table: Table, plan: Plan) -> tuple[list[Encoded], list[tuple[SensitiveColumn, IntArray, IntArray]]]:
+def encode_columns(
+    table: Table, plan: Plan, strict: bool = True
+) -> tuple[list[Encoded], list[tuple[SensitiveColumn, IntArray, IntArray]]]:
     """Encode all columns, and report the problems of all of them together."""
     encoded: list[Encoded] = []
     sensitive: list[tuple[SensitiveColumn, IntArray, IntArray]] = []
@@ -196,7 +200,7 @@ def encode_columns(table: Table, plan: Plan) -> tuple[list[Encoded], list[tuple[
             if attribute.role == "sensitive":
                 sensitive.append(encode_sensitive(name, attribute, table.columns[name], table.counts))
             else:
-                encoded.append(encode(name, attribute, table.columns[name], table.counts))
+                encoded.append(encode(name, attribute, table.columns[name], table.counts, strict))
         except HedgerowError as error:
             problems += error.problems
     if problems:

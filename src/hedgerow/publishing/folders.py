@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from hedgerow.engines import local
@@ -78,9 +79,17 @@ def write_release(release: Release, folder: Path, form: str, engine: Engine | No
         name = (engine or LocalEngine()).write(release.rows, folder, form)
         (folder / "plan.yaml").write_text(release.plan.to_yaml(), encoding="utf-8")
         (folder / "facts.json").write_text(facts_to_json(dict(release.facts)), encoding="utf-8")
+        _give_one_time(folder)
     except OSError as error:
         raise cannot_write(folder, error) from None
     return name
+
+
+def _give_one_time(folder: Path) -> None:
+    """Give all files one time, in whole seconds: how long the work on each took is nobody's business."""
+    now = int(time.time())
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (now, now))
 
 
 def _write_link(release: Release, path: Path) -> None:

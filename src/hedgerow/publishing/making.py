@@ -7,17 +7,22 @@ from hedgerow.engines.local import LocalEngine
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.plan import Plan
 from hedgerow.release import Release
-from hedgerow.reports.facts import release_facts
-from hedgerow.solving import Solution
+from hedgerow.reports.facts import private_facts, release_facts
+from hedgerow.withholding import Settled
 
 
-def make_release(
-    table: Table, plan: Plan, microdata: Microdata, solution: Solution, engine: Engine | None = None
-) -> Release:
-    """Put a solution into rows and facts; what comes out is not verified yet."""
+def make_release(table: Table, settled: Settled, engine: Engine | None = None) -> Release:
+    """Put what is settled into rows, plan and facts; what comes out is not verified yet."""
     engine = engine or LocalEngine()
-    facts = release_facts(plan, table, microdata, solution)
-    return Release(engine.apply(plan, table, microdata, solution.recoding), plan, facts, engine.library)
+    microdata, solution = settled.microdata, settled.solution
+    plan = self_contained(settled.plan, table, microdata)
+    return Release(
+        engine.apply(plan, table, settled.whole, microdata, solution.recoding),
+        plan,
+        release_facts(plan, table, microdata, solution),
+        engine.library,
+        private_facts(plan, settled.whole, solution),
+    )
 
 
 def self_contained(plan: Plan, table: Table, microdata: Microdata) -> Plan:

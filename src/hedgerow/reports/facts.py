@@ -1,6 +1,8 @@
 """Facts about a release, as plain data: everything a report says comes from here.
 
-Facts hold no times and no paths, so the same data, plan and seed give the same bytes; and no values of records.
+Facts hold no times and no paths, so the same data, plan and seed give the same bytes; and no values of records. They
+follow from the released records, the plan and the number of records withheld, which lose everything: no value of these
+plays a part, and why they are withheld is not said. That is for the owner alone.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ from hedgerow.privacy import attribute_disclosures, largest_shares
 from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_records
 from hedgerow.privacy.requirement import people_by_group
 from hedgerow.recoding import Recoding
-from hedgerow.reports.limit_facts import bound_of_loss, limits_by_attribute
+from hedgerow.reports.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
 from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
 
 def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solution) -> dict[str, Any]:
-    """Collect the facts of a release; its groups must be those that a reader can tell apart."""
+    """Collect the facts of a release; its groups must be those that a reader can tell apart.
+
+    The microdata must hold the released records only, and count the others.
+    """
     recoding = solution.recoding
     sizes, k = recoding.sizes, plan.privacy.k
     withheld = microdata.records - recoding.released
@@ -45,8 +50,6 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "records": microdata.records,
         "released": recoding.released,
         "withheld": withheld,
-        "withheld_because": solution.withheld_because,
-        "withheld_is_least": solution.withheld_is_least,
         **solution.details,
         "groups": recoding.groups,
         "smallest_group": smallest,
@@ -90,6 +93,17 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         facts["persons"] = microdata.people()
         facts["smallest_group_persons"] = int(np.bincount(pairs[0]).min(initial=microdata.people()))
     return facts
+
+
+def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str, Any]:
+    """Collect what only the owner may be told: why records are withheld. ``whole`` are all records."""
+    facts: dict[str, Any] = {
+        "withheld_because": solution.withheld_because,
+        "withheld_is_least": solution.withheld_is_least,
+    }
+    if solution.cells_withheld is not None:
+        facts["cells_withheld"] = solution.cells_withheld
+    return {**facts, "limits_by_attribute": withheld_by_limits(whole, plan)}
 
 
 def facts_to_json(facts: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The part of a report that says what each limit cost and saved."""
+"""The part of a report that says what each limit saved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hedgerow.reports.material import Material
 
 
 def limits(material: Material) -> str:
-    """Show what each limit cost, and what it saved."""
+    """Show what each limit saved."""
     facts, plan = material.facts, material.plan
     said = facts.get("limits_by_attribute")
     limited = [column for column in plan.quasi_identifiers if plan.attributes[column].limit is not None]
@@ -25,13 +25,13 @@ def limits(material: Material) -> str:
     parts = [
         paragraph(
             "A limit says how far a value may be coarsened. It costs records, which must be withheld where nobody "
-            "else is "
-            "near enough; and it saves detail: without it, nothing keeps a column from being lost in full (100%)."
+            "else is near enough; how many each limit costs says something about them, so only their owner is told. "
+            "And it saves detail: without it, nothing keeps a column from being lost in full (100%)."
         )
     ]
     if not isinstance(said, Mapping):
         parts.append(
-            paragraph("The facts of this release do not say what each limit cost: an older version wrote them.")
+            paragraph("The facts of this release do not say what each limit saved: an older version wrote them.")
         )
     else:
         parts.append(
@@ -39,27 +39,21 @@ def limits(material: Material) -> str:
                 (
                     "column",
                     "limit",
-                    "withheld because of it",
-                    "if it were the only one",
                     "may lose at most",
                     "did lose",
                 ),
                 list(_limit_rows(material, [column for column in limited if column in said])),
-                numbers=4,
+                numbers=2,
                 more="limits",
             )
         )
         parts.append(
             paragraph(
-                "<b>Withheld because of it</b>: so many records fewer would have to be withheld without this limit. "
-                "Limits act "
-                "together, so these numbers need not add up. <b>May lose</b>: if every released value were as coarse "
-                "as its "
-                "limit lets it be.",
+                "<b>May lose</b>: if every released value were as coarse as its limit lets it be.",
                 "note",
             )
         )
-    return section("limits", "Limits: what each cost and saved", *parts, _effects(material))
+    return section("limits", "Limits: what each saved", *parts, _effects(material))
 
 
 def _limit_rows(material: Material, columns: list[str]) -> Iterator[tuple[str, ...]]:
@@ -70,8 +64,6 @@ def _limit_rows(material: Material, columns: list[str]) -> Iterator[tuple[str, .
         yield (
             name(column),
             marked(limit, limit, (*at, "limit")) if len(limit) <= MOST_NAME else words(limit, 120),
-            facts.shown(*at, "withholds"),
-            facts.shown(*at, "alone"),
             facts.shown(*at, "may_lose", form=".1%") if not material.plan.method.suppress else "–",
             facts.shown("share_lost_by_attribute", column, form=".1%"),
         )

@@ -125,7 +125,7 @@ def losses(material: Material) -> str:
 
 
 def withheld(material: Material) -> str:
-    """Say how many records were withheld, and why."""
+    """Say how many records were withheld; why, only if the facts do, which those of older versions did."""
     facts = material.facts
     count, records = facts.count("withheld"), max(facts.count("records"), 1)
     if not count:
@@ -143,23 +143,17 @@ def withheld(material: Material) -> str:
         if number
     ]
     least = "It is proven that no release within the limits withholds fewer." if is_least(material) else ""
-    cells = (
-        f"The limits make {facts.shown('cells')} cells of the table, of which {facts.shown('cells_withheld')} cannot "
-        "be released."
-        if facts.number("cells") is not None
-        else ""
-    )
     return section(
         "withheld",
-        "Records withheld, and why",
+        "Records withheld",
         paragraph(
             f"{facts.shown('withheld')} of {facts.shown('records')} records ({percent(count / records)}) stay "
             f"behind. {least}"
         ),
-        table(("records", "number", "share of all"), rows, numbers=2, more="reasons"),
+        table(("records", "number", "share of all"), rows, numbers=2, more="reasons") if rows else "",
         paragraph(
-            f"{cells} Whoever is withheld is rare in something: conclusions about such people cannot be drawn from "
-            "the release.",
+            "Whoever is withheld is rare in something: conclusions about such people cannot be drawn from the release. "
+            "Nothing else is said about them: nothing in the release depends on their values.",
             "note",
         ),
     )

@@ -212,15 +212,15 @@ def _remaining(material: Material) -> Iterator[str]:
     )
     yield (
         "<b>Knowing the method.</b> Groups are formed by a fixed rule and published as finely as it allows. Whoever "
-        "knows the rule and "
-        "some of the records can sometimes narrow down others."
+        "knows the rule and some of the records can sometimes narrow down others: where demands on sensitive columns "
+        "shaped the groups, also which value is whose. Of those who are withheld nothing but their number shows."
     )
     exact = sum(int(number) for number in facts.numbers("exact_end_points").values())
     if exact:
         yield (
             f"<b>Exact end points.</b> {counted(exact, 'released cell shows', 'released cells show')} the exact "
-            "value of a record as the "
-            "end of a range. <code>snap</code> in the plan would blur them."
+            "value of a record as the end of a range: both ends of a free interval are values of two people. "
+            "<code>snap</code> in the plan would blur them."
         )
     if facts.get("suppressed_cells") is not None:
         yield _suppressed(material)

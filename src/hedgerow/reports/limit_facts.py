@@ -1,7 +1,4 @@
-"""What each limit costs and saves, as facts: records withheld because of it, and how much its column may lose with it.
-
-All of it follows from the table and the plan before any record is grouped; only the records withheld are the release's.
-"""
+"""What each limit saves, as facts: how much its column may lose with it. And, for the owner, whom it costs."""
 
 from __future__ import annotations
 
@@ -20,34 +17,45 @@ from hedgerow.recoding import Recoding
 
 
 def limits_by_attribute(microdata: Microdata, plan: Plan, recoding: Recoding) -> dict[str, dict[str, Any]]:
-    """Say, for every column with a limit that the release keeps, what the limit is, costs and saves.
+    """Say, for every column with a limit that the release keeps, what the limit is, and what it saves.
 
     Returns
     -------
     dict
-        By column, in the plan's order: ``limit`` in words; ``withholds``, how many records fewer would have to be
-        withheld without it; ``alone``, how many would have to be if it were the only one; ``may_lose``, the greatest
-        share of the column that a release can lose which keeps the limit and withholds the same records, None where
-        single cells may be suppressed.
+        By column, in the plan's order: ``limit`` in words; ``may_lose``, the greatest share of the column that a
+        release can lose which keeps the limit and withholds the same records, None where single cells may be
+        suppressed.
     """
     if not plan.keeps_limits:
         return {}
-    withheld = find_cells(microdata, Requirement.of_plan(plan, microdata)).withheld
-    causes = {cause.attribute: cause for cause in find_causes(microdata, plan, withheld)}
     released = _released_by_profile(microdata, recoding)
     found = {}
     for position, column in enumerate(microdata.columns):
-        if column.name in causes:
-            cause = causes[column.name]
+        limit = plan.attributes[column.name].limit
+        if limit is not None:
             kept = float((most_shares(column)[microdata.codes(position)] * released).sum())
             gone = microdata.records - int(released.sum())
             found[column.name] = {
-                "limit": cause.limit,
-                "withholds": cause.saves,
-                "alone": cause.alone,
+                "limit": limit.describe(),
                 "may_lose": None if plan.method.suppress else round((kept + gone) / microdata.records, 12),
             }
     return found
+
+
+def withheld_by_limits(whole: Microdata, plan: Plan) -> dict[str, dict[str, Any]]:
+    """Say what each limit costs, which depends on those who are withheld because of it: for the owner alone.
+
+    Returns
+    -------
+    dict
+        By column: ``withholds``, how many records fewer would have to be withheld without its limit; ``alone``, how
+        many would have to be if it were the only one.
+    """
+    if not plan.keeps_limits:
+        return {}
+    withheld = find_cells(whole, Requirement.of_plan(plan, whole)).withheld
+    causes = find_causes(whole, plan, withheld)
+    return {cause.attribute: {"withholds": cause.saves, "alone": cause.alone} for cause in causes}
 
 
 def bound_of_loss(microdata: Microdata, plan: Plan, recoding: Recoding) -> float | None:

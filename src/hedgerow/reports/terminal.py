@@ -14,6 +14,8 @@ WITHHELD_BECAUSE = {
     "failing_group": "in groups that fail",
     "fits_no_group": "that fit no group",
     "no_leaf": "with a value that has no leaf",
+    "held_back": "held back until enough others come",
+    "withdrawn": "withdrawn for good",
 }
 
 
@@ -54,7 +56,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
     exact = sum(facts["exact_end_points"].values())
     if exact:
-        lines.add_row("end points", f"{exact:,} cells show the exact value of their record; 'snap' would blur them")
+        text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
+        lines.add_row("end points", Text(text, style="yellow"))
     if facts["columns_not_released"]:
         lines.add_row("left out", ", ".join(facts["columns_not_released"]))
     parts: list[RenderableType] = [lines, Text(), _loss_bars(facts)]
@@ -113,12 +116,11 @@ def _shade(share: float, diagonal: bool) -> Text:
 
 def _withheld(facts: Mapping[str, Any]) -> str:
     text = f"{facts['withheld']:,} records"
-    if facts["withheld"]:
-        because = [
-            f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in facts["withheld_because"].items() if count
-        ]
+    reasons = facts.get("withheld_because", {})  # known to the owner alone, as is what follows
+    because = [f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in reasons.items() if count]
+    if because:
         text += f" ({'; '.join(because)})"
-    if facts["withheld"] and facts["withheld_is_least"] and facts["limits"] == "kept":
+    if facts["withheld"] and facts.get("withheld_is_least") and facts["limits"] == "kept":
         text += ", the fewest possible within the limits"
     return text
 

@@ -42,7 +42,7 @@ def make_release(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     else:
         found = verify(task["output"], task["data"])
     shown = before_and_after(release, task["data"])
-    return {"facts": dict(release.facts), "verification": found.to_dict(), "before_after": shown}
+    return {"facts": release.told, "verification": found.to_dict(), "before_after": shown}
 
 
 def compare_patterns(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:

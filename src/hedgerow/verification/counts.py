@@ -10,8 +10,6 @@ import numpy as np
 from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.result import Promise
 
-REASONS = {False: ("failing_cell", "fits_no_group", "no_leaf"), True: ("failing_group", "no_leaf")}
-"""Why records may be withheld; on the lattice, and otherwise."""
 CLOSE = 1e-9
 
 
@@ -67,7 +65,6 @@ def _of_sizes(evidence: Evidence) -> Iterator[str]:
 def _of_withheld(evidence: Evidence) -> Iterator[str]:
     """Say what does not add up about withheld records."""
     published, plan = evidence.published, evidence.plan
-    on_lattice = plan.method.name == "lattice"
     records, released, withheld = (published.fact(name) for name in ("records", "released", "withheld"))
     if records is None or released is None or withheld is None:
         return
@@ -75,18 +72,13 @@ def _of_withheld(evidence: Evidence) -> Iterator[str]:
         yield f"{released} released and {withheld} withheld are not {records} records"
     if plan.withhold is not None and withheld > plan.withhold.records(records):
         yield f"{withheld} of {records} records are withheld"
-    because = published.facts.get("withheld_because")
-    if because is not None and (set(because) != set(REASONS[on_lattice]) or sum(because.values()) != withheld):
-        yield "withheld_because has other reasons, or does not add up to the records withheld"
-    if on_lattice and published.facts.get("withheld_is_least"):
-        yield "withheld_is_least is never known on the lattice"
 
 
 def _out_of_bounds(evidence: Evidence) -> Iterator[str]:
     """Say which numbers that cannot be counted again cannot be right."""
     fact = evidence.published.fact
     bounds = {
-        "cells_withheld": (0, fact("cells")),
+        "cells": (0, fact("released")),
         "least_rows_for_a_known_person": (0, evidence.published.rows),
         "persons": (fact("smallest_group_persons") if evidence.groups.groups else 0, fact("records")),
     }

@@ -1,4 +1,4 @@
-"""How far the values of a group are from those of the whole table: the earth mover's distance.
+"""How far the values of a group are from those of all released records, the whole table: the earth mover's distance.
 
 Li, Li and Venkatasubramanian, *t-closeness*, ICDE 2007, section 3. With c of a group's n values and q of the whole
 table's N in some class, its *surplus* is c·N − q·n, a whole number. What it costs to even the surpluses out is whole

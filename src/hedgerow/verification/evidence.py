@@ -68,7 +68,7 @@ class Counted:
     histograms
         How often each class occurs in each group.
     overall
-        How often it occurs in the original, or in the release if that is all there is.
+        How often it occurs in the release.
     strays
         Published values that the plan gives no leaf.
     matches
@@ -230,11 +230,8 @@ class Evidence(ABC):
 
     def _count(self, name: str) -> Counted:
         labels, indices = distinct_cells(self._sensitive_cells(name))
-        known, known_indices = labels, indices
-        if self.original is not None:
-            known, known_indices = distinct_cells(self.original.columns[name])
-        reader = Reader.of(self.plan.attributes[name], known)
-        readings = {text: reader.read(text) for text in dict.fromkeys([*labels, *known])}
+        reader = Reader.of(self.plan.attributes[name], labels)
+        readings = {text: reader.read(text) for text in labels}
         places: dict[Way, Place] = {}
         for reading in readings.values():
             if reading is not None:
@@ -242,22 +239,17 @@ class Evidence(ABC):
         ways = tuple(sorted(places, key=places.__getitem__))
         code_of = {way: code for code, way in enumerate(ways)}
 
-        def codes(texts: list[str], at: IntArray) -> IntArray:
-            found = [readings[text] for text in texts]
-            lookup = [-1 if reading is None else code_of[reading.way] for reading in found]
-            return np.array([*lookup, -1], np.int64)[at]
-
         stray = np.array([*(readings[text] is None for text in labels), False], bool)[indices]
-        released = codes(labels, indices)
-        overall = codes(known, known_indices)
+        found = [readings[text] for text in labels]
+        lookup = [-1 if reading is None else code_of[reading.way] for reading in found]
+        released = np.array([*lookup, -1], np.int64)[indices]
         counts = self.published.counts
-        overall_counts = counts if self.original is None else self.original.counts
         return Counted(
             reader,
             ways,
             reader.has_hierarchy or all(place[0] == 0 for place in places.values()),
             Histograms.of(self.group_of, released, self.groups.groups, len(ways), counts),
-            _count_codes(overall, len(ways), overall_counts),
+            _count_codes(released, len(ways), counts),
             _strays(stray, counts),
             self.matches,
         )

@@ -25,23 +25,6 @@ Metric = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What else a model may need to know.
-
-    Attributes
-    ----------
-    original
-        Whether the original is at hand.
-    records, withheld
-        What facts.json says.
-    """
-
-    original: bool
-    records: int
-    withheld: int
-
-
-@dataclass(frozen=True)
 class Verdict:
     """The worst that was found in a column; of two columns that with the greater ``badness`` is worse."""
 
@@ -59,7 +42,7 @@ class Demand(ABC):
         """The demand in a few words, followed by 'of' and columns."""
 
     @abstractmethod
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
+    def judge(self, column: Counted) -> Verdict:
         """Judge a column of a release that has at least one group."""
 
 
@@ -83,7 +66,7 @@ class Distinct(Demand):
         """The demand in a few words."""
         return f"{self.least} different values"
 
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
+    def judge(self, column: Counted) -> Verdict:
         """Find the group with fewest."""
         fewest = int(column.histograms.distinct.min())
         if not self.matching or fewest >= self.least:
@@ -105,7 +88,7 @@ class Entropy(Demand):
         """The demand in a few words."""
         return f"an entropy of at least ln({_written(self.least)})"
 
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
+    def judge(self, column: Counted) -> Verdict:
         """Find the group of least entropy."""
         lowest = float(column.histograms.entropies.min())
         kept = lowest >= math.log(self.least) - TOLERANCE
@@ -127,7 +110,7 @@ class Recursive(Demand):
         """The demand in a few words."""
         return f"the most frequent below {_written(float(self.times))} times those from number {self.start} on"
 
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
+    def judge(self, column: Counted) -> Verdict:
         """Find the group in which the most frequent value is most frequent."""
         histograms = column.histograms
         fewest = int(histograms.distinct.min())
@@ -149,7 +132,7 @@ class Alpha(Demand):
         """The demand in a few words."""
         return f"a share of at most {_written(self.most)}"
 
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
+    def judge(self, column: Counted) -> Verdict:
         """Find the group of greatest share."""
         greatest = float((column.histograms.greatest / np.maximum(column.histograms.totals, 1)).max())
         return Verdict(_written(greatest), greatest <= self.most + TOLERANCE, greatest)
@@ -157,18 +140,9 @@ class Alpha(Demand):
 
 @dataclass(frozen=True)
 class Close(Demand):
-    """t-closeness: every group's distribution is within t of that of the whole original table.
+    """t-closeness: every group's distribution is within t of that of all released records.
 
-    Notes
-    -----
-    Without the original the release's own distribution R has to stand in for that of the whole table, Q. If nothing
-    is withheld they are the same. Else Q mixes R with that of the withheld records, whose share of all values is at
-    most w = withheld / (withheld + released values), which is withheld / records where no value is missing. So Q is
-    at most w away from R, and by the triangle inequality no group's distance is wrong by more. But an ordered distance
-    counts its steps by the values of the original, of which all withheld records may have had others: with m values in
-    the release, steps may be (m − 1)/(m − 1 + withheld) of what they seem. (So may those of a hierarchy by rule be
-    whose ways up have different lengths.) The promise is taken as broken only if even then the distance is too great,
-    and what was found says that it is approximate.
+    Withheld records play no part in it: else the groups that pass would tell something about them.
     """
 
     most: float
@@ -187,34 +161,12 @@ class Close(Demand):
             return Ordered(len(column.ways))
         return Hierarchical(column.ways, column.reader.ways)
 
-    def judge(self, column: Counted, setting: Setting) -> Verdict:
-        """Find the group that is farthest from the whole table."""
+    def judge(self, column: Counted) -> Verdict:
+        """Find the group that is farthest from all released records."""
         if self.metric == "ordered" and not column.in_order:
             return Verdict("values that are not all numbers, so have no order", kept=False, badness=math.inf)
-        distance = self.distance(column)
-        farthest = float(distance.between(column.histograms, column.overall).max())
-        found = _written(farthest)
-        if setting.original:
-            return Verdict(found, farthest <= self.most + TOLERANCE, farthest)
-        if not setting.withheld:
-            found += " against the released records, none being withheld"
-            return Verdict(found, farthest <= self.most + TOLERANCE, farthest)
-        values = int(column.histograms.totals.sum())
-        surely = farthest * self._least_scale(distance, column, setting.withheld)
-        surely = max(0.0, surely - setting.withheld / (setting.withheld + values))
-        found += (
-            f" against the released records; the original was not given, so this is approximate: "
-            f"with {setting.withheld} of {setting.records} records withheld, {_written(surely, down=True)} is certain"
-        )
-        return Verdict(found, surely <= self.most + TOLERANCE, farthest)
-
-    def _least_scale(self, distance: Distance, column: Counted, withheld: int) -> float:
-        """Return how long a step may be in truth, if the withheld records had values of their own."""
-        if self.metric == "ordered":
-            return distance.unit / max(distance.unit + withheld, 1)
-        if self.metric == "hierarchical":
-            return distance.unit / max(distance.unit, column.reader.steps, 1)
-        return 1.0
+        farthest = float(self.distance(column).between(column.histograms, column.overall).max())
+        return Verdict(_written(farthest), farthest <= self.most + TOLERANCE, farthest)
 
 
 def demand_of(model: str, asked: Any, attribute: Attribute) -> Demand:
@@ -253,9 +205,7 @@ def _check(model: str, demands: Mapping[str, Demand], evidence: Evidence) -> Pro
         return Promise(model, asked, "missing columns: " + ", ".join(lacking), kept=False)
     if evidence.groups.groups == 0:
         return Promise(model, asked, "no groups", kept=True)
-    withheld, records = (max(evidence.published.fact(name) or 0, 0) for name in ("withheld", "records"))
-    setting = Setting(evidence.original is not None, records, withheld)
-    verdicts = {name: demand.judge(evidence.counted(name), setting) for name, demand in demands.items()}
+    verdicts = {name: demand.judge(evidence.counted(name)) for name, demand in demands.items()}
     kept = all(verdict.kept for verdict in verdicts.values())
     if len({demand.asked for demand in demands.values()}) == 1:
         worst = max(verdicts.values(), key=lambda verdict: (not verdict.kept, verdict.badness))

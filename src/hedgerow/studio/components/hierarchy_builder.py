@@ -230,7 +230,7 @@ class HierarchyBuilder:
                 self._text("form", "How days are written", today)
             elif self._kind == "free":
                 ui.label("Each group is published as the range of its numbers. Limits are cuts and a width.")
-                self._text("snap", "Move published ends out to multiples of", "leave empty to publish the numbers")
+                self._text("snap", "Move published ends out to multiples of", "if empty, ends are exact values")
             elif self._kind == "tree":
                 ui.label("A CSV file as ARX writes it: value;group;…;root in every line.").classes("muted small")
                 DropZone("A hierarchy", self._taken, accept=".csv,.txt", testid="upload-hierarchy")

@@ -104,10 +104,10 @@ def show_withheld(run: Run) -> None:
         theme.heading("Withheld, and why")
         if not facts["withheld"]:
             ui.label("No record was withheld.")
-        for reason, count in facts["withheld_because"].items():
+        for reason, count in facts.get("withheld_because", {}).items():
             if count:
                 ui.label(f"{count:,} {'record' if count == 1 else 'records'} {WITHHELD_BECAUSE.get(reason, reason)}")
-        if facts["withheld"] and facts["withheld_is_least"] and run.plan.keeps_limits:
+        if facts["withheld"] and facts.get("withheld_is_least") and run.plan.keeps_limits:
             ui.label("No release within the limits withholds fewer.").classes("muted small")
         theme.heading("Rules")
         if not facts.get("rules"):

@@ -69,7 +69,9 @@ def show_tiles(run: Run) -> None:
     most = facts.get("most_loss")
     with ui.element("div").classes("tiles"):
         theme.tile("released", f"{facts['released']:,}", "released", f"of {facts['records']:,} records")
-        least = "the fewest possible" if facts["withheld"] and facts["withheld_is_least"] and plan.keeps_limits else ""
+        least = (
+            "the fewest possible" if facts["withheld"] and facts.get("withheld_is_least") and plan.keeps_limits else ""
+        )
         share = f"{facts['withheld'] / records:.2%}"
         theme.tile("withheld", f"{facts['withheld']:,}", "withheld", f"{share}, {least}" if least else share)
         theme.tile("groups", f"{facts['groups']:,}", "groups")
