@@ -25,6 +25,7 @@ from hedgerow.plan import Plan
 from hedgerow.signing import make_key, sign_folder
 from hedgerow.verification.stated import BY_NAME, is_proven
 from tests.robustness.campaign import Campaign
+from tests.stated import facts_of
 
 TRIES = 14
 MODES = ("folder", "original", "link")
@@ -313,6 +314,31 @@ def drop_groups(case: Case) -> tuple[str, Expected]:
     return "half of the groups dropped", {**ALWAYS}
 
 
+def drop_groups_and_facts(case: Case) -> tuple[str, Expected]:
+    """Drop groups and let the facts fit: then more was withheld, which only a budget in the plan forbids."""
+    plan, facts, rows, groups = case.plan, case.facts, case.rows(), case.groups()
+    if (
+        plan.method.name not in ("cluster", "partition")
+        or plan.person
+        or plan.quasi_identifiers[-1] != "age"
+        or "free" in str(plan.attributes["age"])
+    ):
+        return "nothing", dict.fromkeys(MODES, False)
+    gone = {number for numbers in list(groups.values())[::4] for number in numbers}
+    left = [row for number, row in enumerate(rows) if number not in gone]
+    case.write(left)
+    word = {name: facts[name] for name in facts if BY_NAME[name].proof == "word"}
+    breaks = dict.fromkeys(facts["limits_broken_by_attribute"], 0)
+    given = {**word, "cells": 1, "exact_end_points": {}, "limits_broken": 0, "limits_broken_by_attribute": breaks}
+    if not plan.keeps_limits:
+        return "nothing", dict.fromkeys(MODES, False)
+    case.state(facts_of(plan, left[0], left[1:], facts["records"], given))
+    asked = plan.privacy.demands("illness")
+    if "t" in asked:  # the distribution of all is another one now
+        return "groups dropped, facts fit", {"folder": None, "original": None, "link": True}
+    return "groups dropped, facts fit", {"folder": False, "original": False, "link": True}
+
+
 def swap_values(case: Case) -> tuple[str, Expected]:
     """Exchange the sensitive values of two rows: the link tells, and the original where no record fits."""
     rows = case.rows()
@@ -402,7 +428,7 @@ def damage_bytes(case: Case) -> tuple[str, Expected]:
 
 ANY_FORM = [change_fact, change_fact, change_fact, remove_fact, add_fact, break_json, edit_plan, edit_plan_and_facts,
             add_file, add_folder, rename_file, link_file, damage_bytes]  # fmt: skip
-OF_CSV = [change_label, change_to_nothing_known, swap_groups, drop_row, double_row, drop_groups, swap_values, invent_value,
+OF_CSV = [change_label, change_to_nothing_known, swap_groups, drop_row, double_row, drop_groups, drop_groups_and_facts, swap_values, invent_value,
           turn_rows, show_identifier, cut_row]  # fmt: skip
 
 
