@@ -15,6 +15,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import random
@@ -23,7 +24,7 @@ import signal
 import sys
 import time
 import types
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,8 @@ TESTS = [
     "tests/unit/test_verification_pieces.py",
     "tests/robustness/test_campaigns.py",
 ]
-CPU_SECONDS = 60
+SLOWER = 5
+"""How many times the time of its tests a mutant may take; one that takes more has lost its way, and is noticed."""
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -236,15 +238,24 @@ class Runner:
 
     asked: argparse.Namespace
     seconds: dict[str, float] = field(default_factory=dict)
-    called: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    called: dict[str, set[str]] = field(default_factory=dict)
     outcome: list[tuple[Mutant, str]] = field(default_factory=list)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise SystemExit("tests cannot be collected")
         began = time.monotonic()
+        known = Path(self.asked.baseline) if self.asked.baseline else None
+        if known is not None and known.exists():
+            stored = json.loads(known.read_text(encoding="utf-8"))
+            self.seconds = stored["seconds"]
+            self.called = {name: set(tests) for name, tests in stored["called"].items()}
         for item in session.items:
-            self._run_and_watch(item, session)
+            if item.nodeid not in self.seconds:
+                self._run_and_watch(item, session)
+                if known is not None:
+                    called = {name: sorted(tests) for name, tests in self.called.items()}
+                    known.write_text(json.dumps({"seconds": self.seconds, "called": called}), encoding="utf-8")
         print(f"\n{len(session.items)} tests in {time.monotonic() - began:.0f} s", flush=True)
         mutants = self._mutants()
         print(f"{len(mutants)} mutants to try, seed {self.asked.seed}", flush=True)
@@ -276,7 +287,7 @@ class Runner:
             raise SystemExit(f"{item.nodeid} fails without any mutant")
         self.seconds[item.nodeid] = time.process_time() - began
         for file, name in calls:
-            self.called[f"{Path(file).stem}.{name.split('.<locals>')[0]}"].add(item.nodeid)
+            self.called.setdefault(f"{Path(file).stem}.{name.split('.<locals>')[0]}", set()).add(item.nodeid)
 
     def _mutants(self) -> list[tuple[types.ModuleType, Mutant]]:
         found = []
@@ -320,7 +331,9 @@ class Runner:
         os.dup2(null, 2)
         said = f"survived {len(items)} tests"
         try:
-            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+            most = 20 + int(SLOWER * sum(self.seconds[item.nodeid] for item in items))
+            used = int(time.process_time())
+            resource.setrlimit(resource.RLIMIT_CPU, (used + most, used + most + 5))
             put_in_place(module, mutant)
             for item in items:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
@@ -338,6 +351,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="try so many, drawn; all by default")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", default="", help="modules of verification/, separated by commas")
+    parser.add_argument("--baseline", default="", help="file to keep what each test takes and calls in")
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--least", type=float, default=0.9, help="score below which it fails")
     asked = parser.parse_args()
