@@ -1,7 +1,7 @@
 # Everything a person does in this checkout starts here: `make help` lists it.
 #
-# Needs make and a Python of at least 3.11. The environment lives in .venv; nothing is installed outside it,
-# except Debian packages that are missing, and those only when make runs as root.
+# Needs make and a Python of at least 3.11. The environment lives in .venv, or in .venv-3.12 where PYTHON=python3.12 is
+# given; nothing is installed outside it, except Debian packages that are missing, and those only when make runs as root.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,7 +10,9 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
-VENV := .venv
+# A Python that is named has an environment of its own, so that versions do not get into each other's way.
+VERSION := $(if $(PYTHON),$(shell '$(PYTHON)' -c 'import sys; print("-%d.%d" % sys.version_info[:2])' 2>/dev/null || echo -none))
+VENV := .venv$(VERSION)
 BIN := $(VENV)/bin
 DEMO := hedgerow-demo
 
@@ -26,7 +28,7 @@ SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:pos
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-# Three stamps in one environment: made, with the package, with the package and the development tools.
+# Three stamps in one environment: made, with the package and the studio, with the package and the development tools.
 MADE := $(VENV)/.stamp-made
 CORE := $(VENV)/.stamp-core
 DEV := $(VENV)/.stamp-dev
@@ -39,11 +41,11 @@ step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 ##@ Start here
 
 .PHONY: demo
-demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look
+demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look and what to type next
 	@$(BIN)/hedgerow demo -o $(DEMO) --replace
 
 .PHONY: test
-test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests
+test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests (PYTHON=python3.12)
 	$(call step,Kernels: compile what is not compiled yet)
 	@$(BIN)/hedgerow prepare
 	$(call step,Tests and doctests: pytest on two processes)
@@ -137,8 +139,8 @@ constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in c
 	  --custom-compile-command "make constraints" pyproject.toml -o constraints.txt
 
 .PHONY: clean
-clean: ## Remove the environment, the caches and everything built
-	@rm -rf $(VENV) .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
+clean: ## Remove the environments, the caches and everything built
+	@rm -rf .venv .venv-3.* .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: help
@@ -174,8 +176,8 @@ $(MADE):
 	@touch $@
 
 $(CORE): $(INPUTS) | $(MADE)
-	@echo "Installing hedgerow into $(VENV) (a minute or so)"
-	@$(INSTALL) -e .
+	@echo "Installing hedgerow and its studio into $(VENV) (a minute or so)"
+	@$(INSTALL) -e '.[studio]'
 	@touch $@
 
 $(DEV): $(INPUTS) | $(MADE)

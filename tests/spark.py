@@ -32,7 +32,7 @@ def has_java() -> bool:
 
 def start_spark(master: str, **settings: str) -> Any:
     """Start Spark as the command line does, with little memory; settings with _ for a dot."""
-    from hedgerow.engines.spark import open_spark
+    from hedgerow.engines.spark_driver import open_spark
 
     given = SETTINGS | {key.replace("_", "."): value for key, value in settings.items()}
     words = [word for key, value in given.items() for word in ("--conf", f"{key}={value}")]

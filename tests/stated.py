@@ -96,6 +96,7 @@ def facts_of(
         "columns_not_released": sorted(
             {*plan.columns("identifier"), *(name for name in (plan.key, plan.person) if name is not None)}
         ),
+        "columns_not_in_plan": 0,
     }
     if on_lattice:
         facts |= {"levels": {}, "objective": plan.method.objective, "score": 0.5}

@@ -18,7 +18,7 @@ from hedgerow.version import __version__
 if TYPE_CHECKING:
     from hedgerow import privacy
     from hedgerow.comparison import Comparison
-    from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
+    from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.examining import draft_plan
     from hedgerow.explanation import Explanation
     from hedgerow.exploration import LatticeView
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _HOME = {
     "BrokenPromise": "errors",
     "DataError": "errors",
+    "DoneBut": "errors",
     "Explanation": "explanation",
     "LatticeView": "exploration",
     "HedgerowError": "errors",
@@ -78,6 +79,7 @@ __all__ = [
     "BrokenPromise",
     "Comparison",
     "DataError",
+    "DoneBut",
     "Explanation",
     "HedgerowError",
     "Hierarchy",

@@ -6,10 +6,13 @@ The tree of exceptions::
     ├── PlanError            the plan asks for something it cannot mean      exit code 2
     ├── DataError            the data, or a place to write to, cannot be used exit code 2
     ├── NoSolution           nothing can be released within the plan         exit code 3
-    └── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    ├── BrokenPromise        a release does not keep what its plan promises  exit code 1
+    └── DoneBut              it is done, but something after that went wrong exit code 4
 
 Every error is a list of :class:`Problem`: what, where, and what to do. A problem never holds a value taken from a
-record, because it may identify someone: it names the column, the row number and the rule.
+record, because it may identify someone: it names the column, the row number and the rule. Names of columns come from
+the data too: it names those that the plan names or the user typed, and counts the others. What is not seen but does
+something, such as an escape sequence in the name of a file, is escaped.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+
+from hedgerow.escaping import escape_text
 
 CODES: dict[str, str] = {
     # plan
@@ -43,9 +48,12 @@ CODES: dict[str, str] = {
     # data
     "no-file": "a file or folder does not exist or cannot be opened",
     "format": "the kind of data is not one that Hedgerow reads",
+    "unreadable-file": "a file is so damaged that reading it failed",
+    "too-much": "something is larger, deeper or longer, or takes more memory or time to read, than is allowed",
     "encoding": "the bytes of a file are not text in the stated encoding",
     "ragged": "rows of a file do not have as many cells as its header",
     "duplicate-column": "two columns have the same name",
+    "no-header": "what should be the names of columns looks like a record",
     "missing-column": "the plan names a column that the data does not have",
     "empty": "the table has no records",
     "no-leaf": "values of a column have no leaf in its hierarchy",
@@ -77,6 +85,7 @@ CODES: dict[str, str] = {
     "table-address": "the address of a table on a server is not understood",
     "no-table": "the server has no such table",
     "no-right": "the role has no right to do this",
+    "no-memory": "the memory that may be taken is not enough for the work",
     # no solution
     "too-few-records": "the table has fewer records than k",
     "too-few-values": "a sensitive column has fewer different values than p",
@@ -87,6 +96,9 @@ CODES: dict[str, str] = {
     "audit": "holders of all versions could learn too much from the next one",
     # broken promise
     "broken-promise": "a release does not keep what its plan promises",
+    # done, but
+    "done-but": "what was asked is done, but something after that went wrong",
+    "in-doubt": "whether what was asked is done could not be found out",
     # usage
     "usage": "a command or function was called with arguments it does not take",
     # the studio
@@ -113,6 +125,8 @@ class Problem:
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"undocumented problem code {self.code!r}")
+        for part in ("message", "place", "hint"):
+            object.__setattr__(self, part, escape_text(getattr(self, part)))
 
     def to_dict(self) -> dict[str, str]:
         """Return the problem as plain data, as ``--json`` prints it."""
@@ -142,6 +156,7 @@ class HedgerowError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+        self.__suppress_context__ = True  # the error that was being handled may quote cells, and would be shown first
 
 
 class PlanError(HedgerowError):
@@ -164,8 +179,17 @@ class BrokenPromise(HedgerowError):
     exit_code = 1
 
 
+class DoneBut(HedgerowError):
+    """What was asked is done, but something after that went wrong; or nobody knows whether it is done.
+
+    Every other error means that nothing has changed.
+    """
+
+    exit_code = 4
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Offer the nearest known word, or list the known ones when they are few.
+    """Offer the nearest known word, or list the known ones when they are few. None of them may come from data.
 
     Examples
     --------
@@ -179,3 +203,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if 0 < len(candidates) <= 12:
         return "known here: " + ", ".join(candidates)
     return ""
+
+
+def how_to_install(extra: str) -> str:
+    """Say how to install what a part of Hedgerow needs: from its checkout, since no package index has it.
+
+    Examples
+    --------
+    >>> "pip install" in how_to_install("studio") and "[studio]" in how_to_install("studio")
+    True
+    """
+    import shlex
+    import sys
+    from pathlib import Path
+
+    checkout = Path(__file__).parents[2]
+    install = f"{shlex.quote(sys.executable)} -m pip install"
+    if (checkout / "pyproject.toml").is_file():
+        return f"{install} -e {shlex.quote(f'{checkout}[{extra}]')}"
+    return f"in a checkout of Hedgerow: {install} '.[{extra}]'"

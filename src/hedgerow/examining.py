@@ -16,6 +16,7 @@ from hedgerow.drafting.column import Column, is_plain
 from hedgerow.drafting.draft import (
     LOOKING,
     check_header,
+    check_names,
     check_some,
     examine_here,
     in_likely_encoding,
@@ -41,12 +42,12 @@ UNREADABLE = {"format", "not-a-number"}
 """What an engine says of a column whose values have no form here."""
 
 
-def draft_plan(source: Any, form: DataFormat | None = None) -> str:
+def draft_plan(source: Any, form: DataFormat | None = None, trust_names: bool = False) -> str:
     """Propose a plan for a table, as commented YAML that a person must review. It shows no value of a record.
 
     Parameters
     ----------
-    source, form
+    source, form, trust_names
         As for :func:`examine`.
 
     Raises
@@ -76,11 +77,15 @@ def draft_plan(source: Any, form: DataFormat | None = None) -> str:
     >>> Plan.loads(draft)
     Plan(k=5, quasi-identifiers: age, sex)
     """
-    return examine(source, form, rows=0).to_yaml()
+    return examine(source, form, rows=0, trust_names=trust_names).to_yaml()
 
 
 def examine(
-    source: Any, form: DataFormat | None = None, progress: Progress | None = None, rows: int = PREVIEW
+    source: Any,
+    form: DataFormat | None = None,
+    progress: Progress | None = None,
+    rows: int = PREVIEW,
+    trust_names: bool = False,
 ) -> Examination:
     """Look at a table: its columns with their counts, what is proposed for each, and some rows.
 
@@ -96,6 +101,8 @@ def examine(
         number of rows while a large file is read.
     rows
         Rows to show in the preview. With 0 no row of a table on a server is fetched.
+    trust_names
+        Take the names of the columns for names, though some are numbers or dates, or stand among their values.
 
     Raises
     ------
@@ -111,26 +118,29 @@ def examine(
     """
     check_path(source)
     if is_server(source):
-        return _on_server(source, form, progress or silent, rows)
+        return _on_server(source, form, progress or silent, rows, trust_names)
     if opening.is_large_file(source):
         given = form or DataFormat()
         columns, found, first = in_likely_encoding(
-            source, given, lambda likely: _in_large_file(Path(source), likely, progress or silent, rows)
+            source, given, lambda likely: _in_large_file(Path(source), likely, progress or silent, rows, trust_names)
         )
-        if found.delimiter is not None:
+        if not trust_names:
             check_header(columns, str(source))
         return Examination.of(columns, found, form, first)
-    return examine_here(source, form, progress, rows)
+    return examine_here(source, form, progress, rows, trust_names)
 
 
 # -- files larger than memory ----------------------------------------------------------------------------------------
 
 
-def _in_large_file(path: Path, form: DataFormat, tell: Progress, rows: int) -> tuple[list[Column], DataFormat, Preview]:
+def _in_large_file(
+    path: Path, form: DataFormat, tell: Progress, rows: int, trust_names: bool
+) -> tuple[list[Column], DataFormat, Preview]:
     from hedgerow.engines.duckdb import DuckDBSession
 
     schema = file_schema(path, form)
     check_some(schema.names)
+    check_names(schema.names, str(path), trust_names)
     plain = [field.name for field in schema if is_plain(field.type)]
     if not plain:
         return [Column(name, 0, {}, readable=False) for name in schema.names], form, ()
@@ -160,7 +170,7 @@ def _first_records(path: Path, plan: Plan, rows: int) -> dict[str, pa.ChunkedArr
 # -- tables on a server ----------------------------------------------------------------------------------------------
 
 
-def _on_server(address: str, form: DataFormat | None, tell: Progress, rows: int) -> Examination:
+def _on_server(address: str, form: DataFormat | None, tell: Progress, rows: int, trust_names: bool) -> Examination:
     """Count on the server, in one transaction that sees one state of the table and can change nothing."""
     from hedgerow.engines.postgres import PostgresSession
 
@@ -168,6 +178,7 @@ def _on_server(address: str, form: DataFormat | None, tell: Progress, rows: int)
     with contextlib.closing(PostgresSession(read_place(address))) as session:
         session.run("SET TRANSACTION READ ONLY")
         names = [column.name for column in session.columns()]
+        check_names(names, session.place, trust_names)
         withheld = session.withheld()
         if all(withheld.get(name) == "right" for name in names):
             message = "The role has no right to read any column of this table."

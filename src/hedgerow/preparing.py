@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections import deque
@@ -14,8 +13,9 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
+from hedgerow import children
 from hedgerow.errors import DataError, Problem
-from hedgerow.kernels import load
+from hedgerow.kernels import load, load_signatures
 from hedgerow.kernels.keeping import home, is_kept
 from hedgerow.kernels.telling import SECONDS, NotCompiled, refusing
 from hedgerow.progress import Progress, silent
@@ -100,9 +100,7 @@ def prepare(processes: int | None = None, progress: Progress | None = None) -> P
 
 def kernel_names() -> tuple[str, ...]:
     """Names of all kernels, as ``module.function``."""
-    from hedgerow.kernels.signatures import KERNELS
-
-    return tuple(KERNELS)
+    return tuple(load_signatures())
 
 
 def is_compiled(name: str) -> bool:
@@ -117,29 +115,22 @@ def is_compiled(name: str) -> bool:
 
 def compile_kernel(name: str) -> None:
     """Load a kernel; compile it first if it is not compiled."""
-    from hedgerow.kernels.signatures import KERNELS
-
     module, _, function = name.partition(".")
     kernel = getattr(load(module), function)
     if hasattr(kernel, "compile"):  # else numba is told not to compile anything
-        kernel.compile(KERNELS[name])
+        kernel.compile(load_signatures()[name])
 
 
 def _compile_in_processes(names: Sequence[str], processes: int, tell: Progress) -> None:
     """Compile kernels in processes of their own, those that take longest first."""
     said: SimpleQueue[str] = SimpleQueue()
-    waiting, children = deque(_shares(names)), []
-    found = os.pathsep.join(folder for folder in sys.path if folder)
-    environment = {**os.environ, "PYTHONPATH": found}
+    waiting, started = deque(_shares(names)), []
 
     def work() -> None:
         with suppress(IndexError):  # nothing is waiting any more
             while True:
-                command = [sys.executable, "-m", "hedgerow.preparing", *waiting.popleft()]
-                with subprocess.Popen(
-                    command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-                ) as child:
-                    children.append(child)
+                with children.start("hedgerow.preparing", *waiting.popleft()) as child:
+                    started.append(child)
                     for line in child.stdout or ():
                         said.put(line.strip())
 
@@ -155,7 +146,7 @@ def _compile_in_processes(names: Sequence[str], processes: int, tell: Progress) 
                 tell(COMPILING, len(done), len(names))
     except BaseException:
         waiting.clear()
-        for child in children:
+        for child in started:
             child.kill()
         raise
     for name in names:  # what a process did not manage is compiled here, and raises here what it raises

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgerow.engines.folder import cannot_write
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import open_regular
 from hedgerow.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintained import open_release as open_store
+from hedgerow.outputs import put_text
+from hedgerow.outputs.trouble import refuse_link
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.progress import Progress, silent
@@ -161,7 +161,7 @@ def report(
     page = report_html(facts, plan, verification, sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
-        _write(page, Path(output))
+        put_text(output, page, "the report", replace=replace)
     return Report(page, facts, plan, verification, risks, digests, effects, audit)
 
 
@@ -177,7 +177,8 @@ def name_of(release: Release | str | Path) -> str:
 def check_output(output: str | Path, release: Release | str | Path, replace: bool) -> None:
     """Refuse, before any work, a place that the page may not be written to."""
     check_path(output)
-    target = Path(os.path.abspath(output))  # noqa: PTH100 - resolve() would follow a link that is to be replaced
+    target = Path(os.path.abspath(output))  # noqa: PTH100 - a link is refused, not followed
+    refuse_link(target)
     if target.is_dir():
         raise DataError(Problem("output-in-use", "The output is a folder, not a file.", str(output), "name a file"))
     if target.exists() and not replace:
@@ -227,7 +228,7 @@ def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dic
 def _digest(path: Path, name: str = "") -> Digest:
     found, size = hashlib.sha256(), 0
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, "A part of the release"), "rb") as file:
             while block := file.read(BLOCK):
                 found.update(block)
                 size += len(block)
@@ -242,23 +243,3 @@ def _together(name: str, digests: Sequence[Digest]) -> Digest:
     lines = "".join(f"{one.sha256}  {one.name}\n" for one in digests)
     title = f"{name} ({len(digests):,} files: fingerprint of their fingerprints)"
     return Digest(title, sum(one.size for one in digests), hashlib.sha256(lines.encode()).hexdigest())
-
-
-def _write(page: str, output: Path) -> None:
-    """Write a page to a file that appears whole or not at all."""
-    target = Path(os.path.abspath(output))  # noqa: PTH100
-    try:
-        handle, beside = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(page)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).chmod(0o644)
-            Path(beside).replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(beside).unlink()
-            raise
-    except OSError as error:
-        raise cannot_write(output, error) from None

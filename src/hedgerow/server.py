@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 
 LONGEST = 63  # bytes of a name in PostgreSQL; what is longer it cuts off without a word
 
@@ -143,7 +145,7 @@ def find_driver(what: str) -> Any:
         return importlib.import_module("adbc_driver_postgresql.dbapi")
     except ImportError:
         message = f"{what} needs a driver that is not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[postgres]'")) from None
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("postgres"))) from None
 
 
 def connect(driver: Any, url: str, place: str) -> Any:
@@ -156,3 +158,31 @@ def connect(driver: Any, url: str, place: str) -> Any:
         hint = "check the address, the role and its password; psql, given the address without what is ours, tells more"
         message = f"The database cannot be reached: {reason}."
         raise DataError(Problem("no-connection", message, place, hint)) from None
+
+
+TRANSACTION = "SELECT CAST(pg_catalog.txid_current() AS TEXT) AS name"
+"""The number of a transaction that writes, by which another connection learns how it ended."""
+ENDING = 10.0
+"""Seconds that the server gets to end a transaction whose client is gone."""
+
+
+def how_it_ended(number: str, ask: Callable[[str], str]) -> bool | None:
+    """Tell whether a transaction was committed, when the connection broke while it ended.
+
+    Parameters
+    ----------
+    number
+        What ``TRANSACTION`` said in it.
+    ask
+        Asks the server, by a new connection, for one text.
+
+    Returns
+    -------
+    bool or None
+        None if the server does not say.
+    """
+    query = f"SELECT COALESCE(pg_catalog.txid_status({int(number)}), 'unknown') AS name"
+    end = time.monotonic() + ENDING
+    while (said := ask(query)) == "in progress" and time.monotonic() < end:
+        time.sleep(0.05)
+    return {"committed": True, "aborted": False}.get(said)

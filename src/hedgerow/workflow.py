@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.comparison import USUAL, Comparison, Run, check_names, measure, original_tree, plan_for
 from hedgerow.engines.base import Engine
-from hedgerow.engines.folder import new_folder
 from hedgerow.engines.opening import is_local, open_engine
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem
@@ -20,6 +18,8 @@ from hedgerow.lattice import Patience
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.read import file_kind
+from hedgerow.outputs import PrivateFolder, new_folder
+from hedgerow.outputs.moment import rehearsal
 from hedgerow.plan import Plan
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing import (
@@ -28,6 +28,7 @@ from hedgerow.publishing import (
     is_large,
     make_release,
     publish,
+    publish_link,
     publish_table,
     verify_privately,
     verify_table,
@@ -134,9 +135,12 @@ def anonymize(
         form = format or _form(data, plan, source)
         if output is not None:
             return publish(release, Path(output), form, source, link, replace, tell)
-        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-            done = publish(release, Path(scratch) / "release", "parquet", source, link, replace, tell)
+        with PrivateFolder() as scratch:
+            with rehearsal():
+                done = publish(release, scratch.path / "release", "parquet", source, tell=tell)
             table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
+        if link is not None:
+            publish_link(release, link)
         return dataclasses.replace(release, rows=Rows.of_table(table, release.rows.link))
 
 
@@ -305,9 +309,10 @@ def verify(
         with where_found(original) as place:
             return verify_table(read_place(str(release)), place)
     if isinstance(release, Release):
-        with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-            write_release(release, Path(scratch), "parquet")
-            return verify(scratch, original, link)
+        with PrivateFolder() as scratch:
+            folder = scratch.folder("release")
+            write_release(release, folder, "parquet")
+            return verify(folder, original, link)
     check_path(original)
     folder = Path(release)
     if link is None and (not is_local(original) or is_large(folder)):

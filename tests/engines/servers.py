@@ -66,6 +66,8 @@ def type_of(kind: pa.DataType) -> str:
         return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_dictionary(kind):
         return type_of(kind.value_type)
+    if pa.types.is_timestamp(kind):  # a server keeps the moment, not the zone
+        return "timestamp" if kind.tz is None else "timestamptz"
     return TYPES[str(kind)]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -225,3 +228,40 @@ def test_an_interrupt_while_a_file_is_read(tmp_path: Path, scratch: Path) -> Non
         hr.anonymize(path, PLAN, tmp_path / "out", engine="duckdb", progress=stop)
     assert list(scratch.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "scratch"]
+
+
+ENDLESS = """
+import os, signal, sys, threading, time
+import pyarrow as pa
+from hedgerow.cli import app, run
+from hedgerow.engines.duckdb import DuckDBSession
+from hedgerow.plan import Plan
+
+@app.app.command()
+def dawdle():
+    plan = Plan.from_dict({"attributes": {"a": "quasi-identifier"}, "privacy": {"k": 2}})
+    session = DuckDBSession(pa.table({"a": ["x"] * 10}), plan, "pyarrow")
+    threading.Timer(1.0, lambda: (print(time.time(), flush=True), os.kill(os.getpid(), signal.SIGINT))).start()
+    session.ask("SELECT count(*) AS n FROM range(1000000) AS a, range(10000000) AS b WHERE hash(a.range) < hash(b.range)")
+
+try:
+    run.run(["dawdle"])
+finally:
+    print(time.time())
+"""
+
+
+def test_an_interrupt_ends_a_statement_that_runs(scratch: Path) -> None:
+    """Nobody closes the session: what is left of it goes with the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDLESS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    assert (done.returncode, done.stderr) == (130, "hedgerow: interrupted; nothing was written\n")
+    asked, ended = map(float, done.stdout.split())
+    assert ended - asked < 5  # a second or two, on a machine that has other things to do
+    assert list(scratch.iterdir()) == []

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.engines.scratch import PREFIX, PrivateFolder
 from hedgerow.engines.spark import _shown
+from hedgerow.outputs.private import PREFIX, PrivateFolder
 from hedgerow.plan import Plan
 from hedgerow.publishing import folders
 from tests.conftest import Run
@@ -187,7 +187,7 @@ def test_operators_of_the_owner_are_not_used(postgres: str, role: str, source: s
 
 # -- killed and interrupted ------------------------------------------------------------------------------------------
 
-HOLD = "import sys; from hedgerow.engines.scratch import PrivateFolder; f = PrivateFolder(); print(f.path, flush=True);"
+HOLD = "import sys; from hedgerow.outputs import PrivateFolder; f = PrivateFolder(); print(f.path, flush=True);"
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

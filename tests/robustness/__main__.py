@@ -67,6 +67,8 @@ def attempt(name: str, seed: str) -> tuple[str, str, Counter[str], float, str]:
 
 def torture(chosen: dict[str, Campaign], minutes: float, seed: str, processes: int, results: Path | None) -> int:
     """Run campaigns until the time is over; the one that had the least of its share comes next."""
+    from tests.robustness import __main__ as harness  # a spawned process cannot find what is in "__main__" itself
+
     tallies: dict[str, Tally] = defaultdict(Tally)
     started: Counter[str] = Counter()
     began = told = time.monotonic()
@@ -76,7 +78,8 @@ def torture(chosen: dict[str, Campaign], minutes: float, seed: str, processes: i
             while len(running) < processes and time.monotonic() - began < minutes * 60:
                 at_work = Counter(name for name, _ in running)
                 name = min(chosen, key=lambda one: ((tallies[one].seconds + at_work[one]) / chosen[one].share, one))
-                running.append((name, pool.apply_async(attempt, (name, f"{seed}-{started[name]}"))))
+                case = (name, f"{seed}-{started[name]}")
+                running.append((name, pool.apply_async(harness.attempt, case)))
                 started[name] += 1
             time.sleep(0.05)
             for name, one in [pair for pair in running if pair[1].ready()]:

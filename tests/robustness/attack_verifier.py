@@ -267,6 +267,7 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         "normalized_average_group_size": records / (len(case.groups) * case.k) if case.groups else None,
         "exact_end_points": {names[at]: case.exact_ends(at)[0] for at in free},
         "columns_not_released": [],
+        "columns_not_in_plan": 0,
         "cells": min(len(case.rows), 2),
         "levels": dict(zip(names, levels, strict=True)),
         "score": 0.5,

@@ -171,7 +171,7 @@ def test_everything_is_removed_at_the_end(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as served:
         served.ask("POST", "/files?name=a.csv", served.enter(), b"a\n1\n")
         assert list((tmp_path / "scratch").rglob("*.csv"))
-    assert not list((tmp_path / "scratch").glob("hedgerow-private-*"))
+    assert not list((tmp_path / "scratch").glob("hedgerow-scratch-*"))
 
 
 def _files(studio: Served) -> list[Path]:

@@ -275,9 +275,10 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, sign: signal.Signals
 
 
 def test_what_a_killed_run_left_is_swept_away(folder: Path, hedgerow: Run) -> None:
-    left = folder / ".release.hedgerow-999999999-abc"
-    left.mkdir()
-    (left / "data.csv").write_text("half")
+    left = folder / ".release.hedgerow-abc"
+    (left / "new").mkdir(parents=True)
+    (left / "new" / "data.csv").write_text("half")
+    (left / ".lock").touch()
     assert hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", cwd=folder).returncode == 0
     assert not left.exists()
 

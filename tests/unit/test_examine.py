@@ -247,7 +247,7 @@ def test_progress_tells_of_every_column(files: list[Path], request: pytest.Fixtu
         ("a,b\n", "empty"),
         ("a,a\n1,2\n", "duplicate-column"),
         ("a,b\n1\n", "ragged"),
-        ("Kim,20\n" + "Kim,20\nLee,31\n" * 9, "format"),
+        ("Kim,20\n" + "Kim,20\nLee,31\n" * 9, "no-header"),
     ],
 )
 def test_large_files_that_cannot_be_drafted(content: str, code: str, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_file_problems_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text("a;X;*\na;Y;*\n")
     with pytest.raises(PlanError, match=r"h\.csv.*two parents"):
         read_hierarchy(tmp_path / "h.csv")
-    with pytest.raises(PlanError, match="cannot be read"):
+    with pytest.raises(PlanError, match="does not exist"):
         read_hierarchy(tmp_path / "absent.csv")
 
 

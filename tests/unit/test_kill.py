@@ -281,8 +281,8 @@ class Life:
     def check(self, said: list[list[Any]]) -> bool:
         """What was committed is there and whole; returns whether the process died while it wrote."""
         self.kills += 1
-        began = [what for word, what in said if word == "begin" and what != "erase"]
-        ended = [what for word, what in said if word == "end" and what != "erase"]
+        began = [what for word, what in said if word == "begin"]
+        ended = [what for word, what in said if word == "end"]
         if not self.head and not ended and not self.begun():
             return bool(began)
         with open_release(self.address) as release:

@@ -561,8 +561,9 @@ def test_who_is_erased_is_in_no_version(release: MaintainedRelease, tmp_path: Pa
     assert release.erase(["p0001", "p0061"]) >= 5
     assert release.history()[-1].verb == "delete"
     assert [row.chain for row in release.history()][:3] == chain
+    assert release.erase(["p0001"]) == 0  # once more does no harm
     with pytest.raises(DataError) as caught:
-        release.erase(["p0001"])
+        release.erase(["p0001", "p0002"])
     assert code(caught) == "no-such-key"
     for version in (1, 2, 3):
         with pytest.raises(DataError) as caught:

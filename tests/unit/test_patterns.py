@@ -555,7 +555,7 @@ def test_svg_plots_are_the_same_bytes_in_every_process(tmp_path: Path) -> None:
 
 def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(HedgerowError, match=r"pip install 'hedgerow\[report\]'"):
+    with pytest.raises(HedgerowError, match=r"pip install -e \S+\[report\]"):
         risk_utility_plot(POINTS, tmp_path / "a.svg")
     with pytest.raises(DataError, match="SVG or PNG"):
         risk_utility_plot(POINTS, tmp_path / "a.jpg")

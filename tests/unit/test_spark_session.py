@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hedgerow.engines.spark import SparkTable, _check_master, open_spark, open_table
+from hedgerow.engines.spark import SparkTable, open_table
+from hedgerow.engines.spark_driver import _check_master, open_spark
 from hedgerow.errors import DataError
 from tests.spark import ROOT, has_java, in_process
 
@@ -213,7 +214,7 @@ def test_settings_of_the_owner_are_taken_over(spark: Any) -> None:
 
 def test_names_that_differ_in_capitals_only(spark: Any, opened: Open) -> None:
     frame = spark.createDataFrame([(1, 2)], ["Age", "age"])
-    with pytest.raises(DataError, match=r"'Age' and 'age' differ in capitals only(.|\n)*caseSensitive"):
+    with pytest.raises(DataError, match=r"\(1 and 2, counted from 1\) differ in capitals only(.|\n)*caseSensitive"):
         opened(frame)
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
@@ -226,7 +227,7 @@ def test_names_that_differ_in_capitals_only(spark: Any, opened: Open) -> None:
 def test_frames_that_are_refused(spark: Any, opened: Open) -> None:
     from pyspark.sql import functions
 
-    with pytest.raises(DataError, match=r"Two columns are named 'a'"):
+    with pytest.raises(DataError, match=r"Two columns \(1 and 2, counted from 1\) have the same name"):
         opened(spark.createDataFrame([(1, 2)], ["a", "a"]))
     with pytest.raises(DataError, match=r"computed anew"):
         opened(spark.range(3).select(functions.rand().alias("r")))
@@ -248,20 +249,21 @@ def test_what_is_not_there(spark: Any, opened: Open, tmp_path: Path) -> None:
         opened(str(tmp_path / "ns.parquet"))
 
 
-def test_no_word_of_spark_is_passed_on(spark: Any, opened: Open) -> None:
+def test_no_word_of_spark_is_passed_on(spark: Any, opened: Open, capfd: pytest.CaptureFixture[str]) -> None:
     table = opened(spark.createDataFrame([("SECRET",)], ["x"]))
     for query in ("SELECT CAST(x AS INT) AS x FROM hedgerow_source", "SELECT SECRET", "SELECT 'SECRET"):
         with pytest.raises(DataError, match="Spark could not do the work") as caught:
             list(table.stream(query))
         assert "SECRET" not in str(caught.value)
         assert caught.value.__cause__ is None
+    assert capfd.readouterr() == ("", "")
 
 
 # ---- starting Spark ------------------------------------------------------------------------------------------------
 
 START = """
 import sys
-from hedgerow.engines.spark import open_spark
+from hedgerow.engines.spark_driver import open_spark
 from hedgerow.errors import HedgerowError
 try:
     print(open_spark(sys.argv[1] if len(sys.argv) > 1 else None).range(5).count())
@@ -297,10 +299,11 @@ def test_a_master_that_does_not_answer() -> None:
 
 
 @pytest.mark.skipif(not has_java(), reason="needs Java 17")
-def test_a_master_that_is_none_and_a_quiet_start() -> None:
+def test_a_master_that_is_none_and_a_quiet_start(tmp_path: Path) -> None:
     done = in_process(START, "nonsense")
     assert "nonsense: This is not a master that Spark knows. [usage]" in done.stdout
     assert done.stderr == ""
-    done = in_process(START, "local[1]")
+    done = in_process(START, "local[1]", TMPDIR=str(tmp_path))
     assert (done.stdout, done.stderr) == ("5\n", "")
+    assert not list(tmp_path.glob("*.log"))
     assert not (ROOT / "spark-warehouse").exists()

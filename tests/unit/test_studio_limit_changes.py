@@ -17,7 +17,7 @@ from hedgerow.hierarchy.limits import limit_of_leaves, nodes_by_level, nodes_by_
 from hedgerow.microdata.columns import MISSING
 from hedgerow.plan import Attribute, Limit, Plan
 from hedgerow.studio import limit_changes
-from hedgerow.studio.components.hierarchy_builder import first_choice, wanted
+from hedgerow.studio.hierarchy_wishes import first_choice, wanted
 from hedgerow.workflow import read_microdata
 
 PLACE = Hierarchy.from_tree(

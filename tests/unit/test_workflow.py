@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import workflow
-from hedgerow.engines import folder
+from hedgerow.outputs import folder
 
 PEOPLE = pa.table({"sex": ["F", "F", "M", "M"]})
 PLAN = hr.Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
@@ -19,7 +19,7 @@ PLAN = hr.Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": 
 def test_a_link_that_appears_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link.csv").write_text("somebody else's")
     monkeypatch.setattr(workflow, "check_targets", lambda output, link, replace: None)  # it was not there yet
-    with pytest.raises(hr.DataError, match="cannot be written"):
+    with pytest.raises(hr.DataError, match="made at the output's place meanwhile"):
         hr.anonymize(PEOPLE, PLAN, tmp_path / "release", link=tmp_path / "link.csv")
     assert (tmp_path / "link.csv").read_text() == "somebody else's"
     assert not (tmp_path / "release").exists()
@@ -31,7 +31,7 @@ def test_a_release_that_cannot_be_put_in_place_takes_its_link_along(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(folder, "_move_into_place", fail)
+    monkeypatch.setattr(folder, "_put", fail)
     with pytest.raises(hr.DataError, match="No space left"):
         hr.anonymize(PEOPLE, PLAN, tmp_path / "release", link=tmp_path / "link.csv")
     assert list(tmp_path.iterdir()) == []

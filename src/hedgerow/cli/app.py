@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from hedgerow.cli.compare import compare
 from hedgerow.cli.options import (
@@ -17,10 +15,10 @@ from hedgerow.cli.options import (
     MasterOption,
     PlanArgument,
     ThreadsOption,
-    print_json,
 )
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.prepare import prepare
+from hedgerow.cli.printing import EscapingGroup, print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.release import release_app
 from hedgerow.cli.report import report
@@ -31,9 +29,12 @@ from hedgerow.version import __version__
 app = typer.Typer(
     name="hedgerow",
     help="Turn a table about people into a release others may use: k-anonymous, within its owner's limits, checked.",
-    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 130 interrupted.",
+    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 4 done, but "
+    "something after that went wrong · 130 interrupted. After 0 and 4 something has changed, after others nothing has.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
+    cls=EscapingGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(plan_app)
@@ -130,12 +131,10 @@ def anonymize(
     if as_json:
         print_json(release.facts)
         return
-    console = Console()
-    console.print(facts_summary(release.told), markup=False)
-    written = f"\n[green]verified[/] and written to [bold]{escape(shown(output))}[/]"
-    console.print(written, highlight=False, soft_wrap=True)
+    show(facts_summary, release.told)
+    tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))
     if link is not None:
-        console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
+        tell("private link table: {} — never share it", link)
 
 
 @app.command()
@@ -154,7 +153,7 @@ def explain(
     if as_json:
         print_json(found)
     else:
-        Console().print(explanation_summary(found), markup=False)
+        show(explanation_summary, found)
 
 
 @app.command()
@@ -173,7 +172,7 @@ def lattice(
     if as_json:
         print_json(found)
     else:
-        Console().print(lattice_summary(found), markup=False)
+        show(lattice_summary, found)
 
 
 app.command()(compare)
@@ -207,7 +206,7 @@ def weights(
     if as_json:
         print_json(found)
     else:
-        Console().print(association_summary(found), markup=False)
+        show(association_summary, found)
 
 
 @app.command()
@@ -237,7 +236,7 @@ def verify(
     if as_json:
         print_json(found)
     else:
-        Console().print(verification_summary(found), markup=False)
+        show(verification_summary, found)
     if not found["kept"]:
         raise typer.Exit(1)
 
@@ -261,17 +260,17 @@ def sign(
         if release is not None or key is not None:
             raise HedgerowError(Problem("usage", "A key is made by itself.", hint="sign with it afterwards"))
         name = make(make_key)
-        said = f"Made {make_key}, which stays secret, and {make_key}.pub, which is for whoever gets your releases."
+        said = "Made {0}, which stays secret, and {0}.pub, which is for whoever gets your releases."
     elif release is None or key is None:
         message = "'sign' takes a release folder and a key."
         raise HedgerowError(Problem("usage", message, hint="hedgerow sign DIR --key FILE, or --make-key FILE"))
     else:
         name = sign(release, key, replace)
-        said = f"Signed {release}."
+        said = "Signed {0}."
     if as_json:
         print_json({"key": name})
     else:
-        Console().print(said, f"key  {name}", sep="\n", markup=False, highlight=False, soft_wrap=True)
+        tell(said + "\nkey  {1}", make_key or release, name)
 
 
 @app.command()
@@ -305,4 +304,4 @@ def demo(
     if as_json:
         print_json(made.facts)
     else:
-        made.show(Console())
+        made.show()

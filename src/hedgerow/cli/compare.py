@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument
+from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 
 
@@ -73,12 +71,11 @@ def compare(
             found.points(), plot, risk="average risk: groups / records", utility="mean research value of groups"
         )
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, default=float))
+        print_json(found.to_dict())
         return
-    console = Console()
-    console.print(comparison_summary(found.to_dict(), trees), markup=False)
+    show(comparison_summary, found.to_dict(), trees)
     if plot is not None:
-        console.print(f"\nplot written to [bold]{escape(str(plot))}[/]", highlight=False, soft_wrap=True)
+        tell("\nplot written to [bold]{}[/]", plot)
 
 
 def _listed(text: str) -> tuple[str, ...]:

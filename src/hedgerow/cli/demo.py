@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.rule import Rule
 
-from hedgerow.engines.folder import check_free
+from hedgerow.cli.printing import show, tell
 from hedgerow.lattice import Patience
+from hedgerow.outputs import new_folder
+from hedgerow.outputs.moment import rehearsal
 from hedgerow.reporting import report
 from hedgerow.reports.report_terminal import risk_summary
 from hedgerow.reports.terminal import explanation_summary, facts_summary, verification_summary
@@ -66,22 +71,23 @@ class Demo:
     verification: Mapping[str, Any]
     risks: Mapping[str, Any] | None
 
-    def show(self, console: Console) -> None:
+    def show(self) -> None:
         """Tell the story step by step, with the commands that do the same."""
         data, plan, release = self.table, self.folder / "plan.yaml", self.folder / "release"
-        steps: list[tuple[str, Any]] = [
-            (f"hedgerow explain {data} {plan}", explanation_summary(self.explanation)),
-            (f"hedgerow anonymize {data} {plan} -o {release}", facts_summary(self.facts)),
-            (f"hedgerow verify {release} --original {data}", verification_summary(self.verification)),
-            (f"hedgerow report {release}", risk_summary(self.facts, self.risks)),
+        a, b, c = (shlex.quote(str(path)) for path in (data, plan, release))
+        steps: list[tuple[str, Callable[..., RenderableType], tuple[Any, ...]]] = [
+            (f"hedgerow explain {a} {b}", explanation_summary, (self.explanation,)),
+            (f"hedgerow anonymize {a} {b} -o {c} --replace", facts_summary, (self.facts,)),
+            (f"hedgerow verify {c} --original {a}", verification_summary, (self.verification,)),
+            (f"hedgerow report {c} --replace", risk_summary, (self.facts, self.risks)),
         ]
-        for command, summary in steps:
-            console.print(Rule(style="dim"))
-            console.print(f"[bold]$ {escape(command)}\n", highlight=False, soft_wrap=True)
-            console.print(summary, markup=False)
-            console.print()
-        console.print(Rule(style="dim"))
-        console.print("[bold]where to look\n")
+        for command, draw, found in steps:
+            show(lambda: Rule(style="dim"))
+            tell("[bold]$ {}\n", command)
+            show(draw, *found)
+            tell("")
+        show(lambda: Rule(style="dim"))
+        tell("[bold]where to look\n")
         for path, what in (
             (data, f"the made-up {self.kind.people}"),
             (plan, "what their owner asked, with comments"),
@@ -89,7 +95,31 @@ class Demo:
             (release / "facts.json", "what is true of it"),
             (self.folder / REPORT, "all of this on a page, to read, print and sign"),
         ):
-            console.print(f"  {escape(str(path)):<36}  {what}", highlight=False, soft_wrap=True)
+            tell("  {}  {}", f"{path!s:<36}", what)
+        tell("\n[bold]what to type next\n")
+        for line in self.next_commands():
+            tell("  {}", line)
+
+    def next_commands(self) -> list[str]:
+        """Return commands that work as they are, typed into a shell where the demo was run."""
+        data = self.table.name
+        lines = [*_activating(), f"cd {shlex.quote(str(self.folder))}"]
+        lines += [f"hedgerow explain {data} plan.yaml"]
+        lines += [f"hedgerow anonymize {data} plan.yaml -o my-release", "hedgerow verify my-release"]
+        if find_spec("nicegui") is not None:
+            lines += [f"hedgerow studio {data} plan.yaml"]
+        return lines
+
+
+def _activating() -> list[str]:
+    """Return what makes a shell find the program that runs: nothing, if it does already."""
+    here = Path(sys.prefix) / "bin" / "hedgerow"
+    activate = Path(sys.prefix) / "bin" / "activate"
+    found = shutil.which("hedgerow")
+    if (found is not None and Path(found).absolute() == here) or not activate.is_file():
+        return []
+    near = activate.is_relative_to(Path.cwd())
+    return [f"source {shlex.quote(str(activate.relative_to(Path.cwd()) if near else activate))}"]
 
 
 @dataclass(frozen=True)
@@ -126,14 +156,14 @@ def run_demo(
 ) -> Demo:
     """Make up a table in a folder and release it."""
     kind = KINDS[wish.kind]
-    check_free(folder, replace, frozenset({*kind.files, "plan.yaml", "release", REPORT}))
-    folder.mkdir(parents=True, exist_ok=True)
-    progress(f"making up {kind.people}", 0, 0)
-    data, plan = write_demo(folder, wish.make())
-    progress("explaining", 0, 0)
-    found = explain(data, plan)
-    release = anonymize(data, plan, folder / "release", replace=replace, progress=progress, patience=patience)
-    progress("checking the release", 0, 0)
-    checked = verify(folder / "release", original=data)
-    told = report(folder / "release", folder / REPORT, replace=replace, progress=progress)
-    return Demo(folder, data, kind, found.to_dict(), release.told, checked.to_dict(), told.risks)
+    own = frozenset({*kind.files, "plan.yaml", "release", REPORT})
+    with new_folder(folder, replace, own, "the demo") as inside, rehearsal():
+        progress(f"making up {kind.people}", 0, 0)
+        data, plan = write_demo(inside, wish.make())
+        progress("explaining", 0, 0)
+        found = explain(data, plan)
+        release = anonymize(data, plan, inside / "release", progress=progress, patience=patience)
+        progress("checking the release", 0, 0)
+        checked = verify(inside / "release", original=data)
+        told = report(inside / "release", inside / REPORT, progress=progress)
+    return Demo(folder, folder / data.name, kind, found.to_dict(), release.told, checked.to_dict(), told.risks)

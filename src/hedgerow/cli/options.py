@@ -1,10 +1,9 @@
-"""Arguments and options that several commands share, and how JSON is printed."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,8 +26,3 @@ EngineOption = Annotated[
 ]
 MasterOption = Annotated[str | None, typer.Option(metavar="URL", help="Spark: the cluster. Default: local[*].")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Default: all processors. Does not change the result.")]
-
-
-def print_json(value: Any) -> None:
-    """Print plain data as JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=float))

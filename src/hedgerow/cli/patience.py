@@ -10,8 +10,8 @@ from types import FrameType
 
 import typer
 
-from hedgerow.cli.run import Interrupted
 from hedgerow.lattice import Patience
+from hedgerow.outputs.moment import interrupt
 
 
 def patience_of(budget: str | None) -> Patience:
@@ -37,7 +37,8 @@ def stoppable(patience: Patience) -> Iterator[Patience]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         if not patience.may_stop or patience.stopped:
-            raise Interrupted
+            interrupt()
+            return
         patience.stop()
         print("hedgerow: ending the search with the best found so far; again to abort", file=sys.stderr)
 

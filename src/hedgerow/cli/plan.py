@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hedgerow.cli.options import DataArgument
+from hedgerow.cli.printing import print_json, print_plan, say
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.server import shown
 
@@ -21,31 +21,29 @@ def draft(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: standard output.")
     ] = None,
+    trust_names: Annotated[
+        bool,
+        typer.Option("--trust-names", help="The first line does hold names of columns, though they look like values."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.examining import examine
+    from hedgerow.outputs.file import put_text, refuse_existing
     from hedgerow.plan import Plan
 
     with ProgressBar() as progress:
-        text = examine(data, progress=progress, rows=0).to_yaml()
+        text = examine(data, progress=progress, rows=0, trust_names=trust_names).to_yaml()
     if output is not None:
-        try:
-            with output.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            hint = "choose another name: a plan is never overwritten"
-            raise DataError(Problem("output-in-use", "The plan exists already.", str(output), hint)) from None
-        except OSError as error:
-            message = f"The plan cannot be written: {error.strerror}."
-            raise DataError(Problem("output", message, str(output), "check the folder")) from None
+        refuse_existing(output, "The plan exists already.", "choose another name: a plan is never overwritten")
+        put_text(output, text, "the plan")
     if as_json:
-        print(json.dumps(Plan.loads(text).to_dict(), indent=2, ensure_ascii=False, default=str))
+        print_json(Plan.loads(text).to_dict(), default=str)
     elif output is None:
-        print(text, end="")
+        print_plan(text)
     else:
-        print(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
+        say(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
 
 
 @plan_app.command()
@@ -73,14 +71,14 @@ def check(
         problems = error.problems
     if as_json:
         listed = [problem.to_dict() for problem in problems]
-        print(json.dumps({"ok": not problems, "problems": listed}, indent=2, ensure_ascii=False))
+        print_json({"ok": not problems, "problems": listed})
         if problems:
             raise typer.Exit(2)
     else:
-        print(f"{plan}: no problems found")
+        say(f"{plan}: no problems found")
         for name, attribute in loaded.attributes.items():
             if attribute.free and attribute.snap is None:
-                print(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
+                say(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
 
 
 @plan_app.command()
@@ -88,4 +86,4 @@ def schema() -> None:
     """Print the JSON Schema of plans, for editors that complete and check YAML."""
     from hedgerow.plan.schema import plan_schema
 
-    print(json.dumps(plan_schema(), indent=2, ensure_ascii=False))
+    print_json(plan_schema())

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hedgerow.cli.options import JsonOption, print_json
+from hedgerow.cli.options import JsonOption
+from hedgerow.cli.printing import print_json, say
 from hedgerow.cli.progress import ProgressBar
 
 
@@ -31,7 +32,7 @@ def prepare(
             if stage == COMPILING and done == 0 and not as_json and not console.is_terminal:
                 processes = threads or os.cpu_count() or 1
                 said = f"Compiling {total} parts of Hedgerow for this machine, {processes} at a time …"
-                console.print(said, highlight=False, soft_wrap=True)
+                say(said, error=True)
             bar(stage, done, total)
 
         made = prepare(threads, progress)
@@ -41,4 +42,4 @@ def prepare(
     said = f"all {made.kernels} parts were compiled already"
     if made.compiled:
         said = f"{made.compiled} of {made.kernels} parts compiled in {made.seconds:.0f} s"
-    Console().print(f"{said}; they are kept in {made.folder}", markup=False, highlight=False, soft_wrap=True)
+    say(f"{said}; they are kept in {made.folder}")

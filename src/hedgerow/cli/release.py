@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console, RenderableType
-from rich.markup import escape
 
-from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption, print_json
+from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption
+from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
-from hedgerow.cli.run import Interrupted
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import read_bytes
+from hedgerow.outputs.moment import Interrupted, done
 
 if TYPE_CHECKING:
     from hedgerow.maintained import MaintainedRelease
     from hedgerow.store import VersionRow
 
 MOST_PASSES = 1000
+MOST_KEYS = 256 << 20  # bytes
 ANY_WORDS = {"allow_extra_args": True}  # stray words may be keys: the parser would repeat them in its message
 STRICT = ("gated", "cohorts")  # rules under which a leak is a broken promise
 
@@ -79,7 +81,7 @@ def create(
     from hedgerow.reports.release_terminal import change_summary
 
     with ProgressBar() as progress, create_release(data, plan, store, threads=threads, progress=progress) as release:
-        found = _change_facts(release, release.history()[-1], changed=True)
+        found = _change_facts(release, release.history()[-1], changed=bool(done())) | {"asked": "create"}
     _show(found, change_summary, as_json)
 
 
@@ -223,12 +225,10 @@ def export(
     if as_json:
         print_json(made.facts)
         return
-    console = Console()
-    console.print(facts_summary(made.told), markup=False)
-    written = f"\nversion {shown} [green]verified[/] and written to [bold]{escape(str(output))}[/]"
-    console.print(written, highlight=False, soft_wrap=True)
+    show(facts_summary, made.told)
+    tell("\nversion {} [green]verified[/] and written to [bold]{}[/]", shown, output)
     if link is not None:
-        console.print(f"private link table: {escape(str(link))} — never share it", highlight=False, soft_wrap=True)
+        tell("private link table: {} — never share it", link)
 
 
 @release_app.command()
@@ -254,10 +254,9 @@ def history(
     if as_json:
         print_json(found)
         return
-    console = Console()
-    console.print(history_summary(found), markup=False, highlight=False)
+    show(history_summary, found, highlight=False)
     if plot is not None:
-        console.print(f"\nplot written to [bold]{escape(str(plot))}[/]", highlight=False, soft_wrap=True)
+        tell("\nplot written to [bold]{}[/]", plot)
 
 
 @release_app.command()
@@ -362,7 +361,7 @@ def _show(found: dict[str, Any], draw: Callable[[dict[str, Any]], RenderableType
     if as_json:
         print_json(found)
     else:
-        Console().print(draw(found), markup=False, highlight=False)
+        show(draw, found, highlight=False)
 
 
 def _version(text: str) -> int | None:
@@ -385,11 +384,10 @@ def _keys(keys: str | None, source: str | None) -> list[str]:
 
 def _lines(source: str) -> list[str]:
     place = "standard input" if source == "-" else source
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        message = f"The keys cannot be read: {error.strerror}."
-        raise DataError(Problem("no-file", message, place, "name a text file, or - for standard input")) from None
+    raw = sys.stdin.buffer.read(MOST_KEYS + 1) if source == "-" else read_bytes(source, MOST_KEYS, "The list of keys")
+    if len(raw) > MOST_KEYS:
+        message = f"The keys take more than {MOST_KEYS >> 20} MiB."
+        raise DataError(Problem("too-much", message, place, "name fewer at once"))
     try:
         return raw.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

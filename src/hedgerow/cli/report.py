@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from hedgerow.cli.options import JsonOption, print_json
+from hedgerow.cli.options import JsonOption
+from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.run import Verdict
 
 
 def report(
@@ -85,18 +85,18 @@ def report(
     if as_json:
         print_json(made.to_dict())
     else:
-        console = Console()
-        console.print(
-            report_summary(made.to_dict()) if terminal else risk_summary(made.facts, made.risks), markup=False
-        )
-        demands = escape(", ".join(made.demands))
-        kept = f"\n[green]meets {demands}[/] under the assumptions in the report"
-        broken = "\n[bold red]BROKEN[/]: do not share this release"
-        console.print(kept if made.kept else broken, highlight=False, soft_wrap=True)
+        if terminal:
+            show(report_summary, made.to_dict())
+        else:
+            show(risk_summary, made.facts, made.risks)
+        if made.kept:
+            tell("\n[green]meets {}[/] under the assumptions in the report", ", ".join(made.demands))
+        else:
+            tell("\n[bold red]BROKEN[/]: do not share this release")
         if output is not None:
-            console.print(f"report written to [bold]{escape(_short(output))}[/]", highlight=False, soft_wrap=True)
+            tell("report written to [bold]{}[/]", _short(output))
     if not made.kept:
-        raise typer.Exit(1)
+        raise Verdict(1)  # the page is written all the same
 
 
 def _short(path: Path) -> str:

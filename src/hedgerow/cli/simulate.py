@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from hedgerow.cli.printing import print_json, show
 from hedgerow.cli.progress import ProgressBar
 
 
@@ -56,16 +55,16 @@ def simulate(
     }
     if data is None:
         _refuse({"--share": share}, "goes with DATA and PLAN only")
-        found, show = _made_up(k, made_up)
+        found, draw = _made_up(k, made_up)
     else:
         if plan is None:
             raise typer.BadParameter("a table needs a plan: hedgerow simulate DATA PLAN", param_hint="PLAN")
         _refuse(made_up, "does not go with DATA and PLAN")
-        found, show = _table(data, plan, k, share)
+        found, draw = _table(data, plan, k, share)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(found)
     else:
-        Console().print(show(found), highlight=False, markup=False)
+        show(draw, found, highlight=False)
 
 
 def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Any]:

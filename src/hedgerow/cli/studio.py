@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.run import Interrupted
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.cli.printing import say
+from hedgerow.errors import HedgerowError, Problem, how_to_install
+from hedgerow.outputs.moment import Interrupted
 
 if TYPE_CHECKING:
     from hedgerow.studio.serving import Studio
@@ -62,7 +63,7 @@ def studio(
         from hedgerow.studio.serving import Studio, open_browser
     except ImportError:
         message = "The studio needs parts that are not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[studio]'")) from None
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("studio"))) from None
     from hedgerow.studio.settings import Settings
 
     settings = Settings(
@@ -107,7 +108,7 @@ def _more_links(opened: Studio) -> None:
 
 
 def _tell(text: str) -> None:
-    print(text, flush=True)
+    say(text, flush=True)
 
 
 def _checked(data: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from types import ModuleType
 
+from hedgerow.errors import HedgerowError
 from hedgerow.kernels.telling import tell
+from hedgerow.sandbox.running import prepare
+from hedgerow.sandbox.sparing import NoPandas
 
 WORTH_A_WORD = 2  # seconds
 READERS = frozenset({"anonymize", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"})
@@ -23,6 +25,14 @@ def tell_of_compiling() -> None:
     tell(say)
 
 
+def start_reader(words: Sequence[str]) -> None:
+    """Start the process that files are parsed in children of, while everything else is loaded."""
+    reads = words[:2] == ["plan", "draft"] or (bool(words) and words[0] in READERS - {"demo", "release"})
+    if reads and not {"-h", "--help"} & set(words):
+        with contextlib.suppress(HedgerowError, OSError):  # whoever reads a file says what is wrong
+            prepare()
+
+
 def spare_pandas(words: Sequence[str]) -> None:
     """Keep pyarrow from importing pandas, as it does with the first array if it finds it: a third of a second.
 
@@ -33,18 +43,9 @@ def spare_pandas(words: Sequence[str]) -> None:
         return
     import pyarrow as pa
 
-    hidden = _Hidden()
+    hidden = NoPandas()
     sys.meta_path.insert(0, hidden)
     try:
         pa.array([0])  # looks for pandas, this once
     finally:
         sys.meta_path.remove(hidden)
-
-
-class _Hidden(MetaPathFinder):
-    """Says that there is no pandas."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        """Say so."""
-        if name == "pandas":
-            raise ModuleNotFoundError("No module named 'pandas'", name=name)

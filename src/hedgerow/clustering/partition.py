@@ -108,7 +108,8 @@ def split_cells(microdata: Microdata, cells: Cells, requirement: Requirement, mo
     failing = kept >= len(parts.holds)
     people = people_by_group(microdata, cell_of, len(kept))
     records = np.bincount(cell_of, minlength=len(kept))
-    siblings = _fewest_siblings(parts, np.bincount(parts.part_of, weights=counts))
+    units = np.bincount(parts.part_of, weights=counts).astype(np.int64)
+    siblings = _fewest_siblings(parts, units)
     pair = np.where(part_of == siblings[0], 0, np.where(part_of == siblings[1], 1, -1))
     return Split(Cells(cell_of, people, records, failing, cells.proven), len(split), int(was_cut.sum()), pair)
 

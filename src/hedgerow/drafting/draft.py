@@ -18,7 +18,8 @@ from hedgerow.drafting.column import Column, as_text
 from hedgerow.drafting.examination import PREVIEW, Examination, Preview
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Table, column_names, read_table
-from hedgerow.microdata.read import check_file
+from hedgerow.microdata.header import first_record, no_header
+from hedgerow.microdata.read import check_file, duplicates, place_of
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.progress import Progress
 
@@ -30,8 +31,15 @@ LOOKING = "looking at columns"
 """The stage that a progress callback is told, with the number of columns done and of all."""
 
 
+TRUST = "if they are names, say so: --trust-names (in Python trust_names=True)"
+
+
 def examine_here(
-    source: Any, form: DataFormat | None = None, progress: Progress | None = None, rows: int = PREVIEW
+    source: Any,
+    form: DataFormat | None = None,
+    progress: Progress | None = None,
+    rows: int = PREVIEW,
+    trust_names: bool = False,
 ) -> Examination:
     """Look at a file or a table in memory.
 
@@ -45,15 +53,17 @@ def examine_here(
         Called for every column.
     rows
         Rows to show in the preview.
+    trust_names
+        Take the names of the columns for names, though they look like values.
     """
-    table = in_likely_encoding(source, form or DataFormat(), lambda likely: _read_all(source, likely))
+    table = in_likely_encoding(source, form or DataFormat(), lambda likely: _read_all(source, likely, trust_names))
     columns = []
     for done, (name, values) in enumerate(table.columns.items()):
         if progress is not None:
             progress(LOOKING, done, len(table.columns))
         columns.append(Column.of(name, values, table.records))
-    if isinstance(source, str | Path) and table.format.delimiter is not None:
-        check_header(columns, str(source))
+    if not trust_names:
+        check_header(columns, place_of(source))
     first = {name: values.slice(0, rows) for name, values in table.columns.items()}
     return Examination.of(columns, table.format, form, preview_of(first, [*first]))
 
@@ -99,20 +109,29 @@ def check_some(names: Sequence[str]) -> None:
         raise DataError(Problem("empty", "The table has no columns.", hint="give a table with columns"))
 
 
+def check_names(names: Sequence[str], place: str, trust_names: bool) -> None:
+    """Refuse names that are values or stand twice: they would stand in the draft, and in messages."""
+    record = None if trust_names else first_record(names, place, TRUST)
+    problems = duplicates(names, (), place) if record is None else [record]
+    if problems:
+        raise DataError(problems)
+
+
 def check_header(columns: Sequence[Column], place: str) -> None:
-    """Refuse a file whose first line is a record: its cells would stand in the draft as column names."""
-    suspicious = sum(column.name in column.counts for column in columns)
-    if 2 * suspicious > len(columns):
-        message = "The first line seems to be a record, not the names of the columns: its cells are values below it."
-        raise DataError(Problem("format", message, place, "add a first line with the column names"))
+    """Refuse a table whose first line is a record, by what stands below it: its cells would be names in the draft.
+
+    So it seems where more than half of the names are values of their columns, or a quarter and at least two are.
+    """
+    found = sum(column.name in column.counts for column in columns)
+    if 2 * found > len(columns) or (found >= 2 and 4 * found >= len(columns)):
+        why = f"of {len(columns):,} names {found:,} are also values of their columns"
+        raise DataError(no_header(why, place, TRUST))
 
 
-def _read_all(source: Any, form: DataFormat) -> Table:
+def _read_all(source: Any, form: DataFormat, trust_names: bool) -> Table:
     """Read a table as under a plan that releases every column."""
     check_file(source)
-    if isinstance(source, str | Path) and not Path(source).is_file():
-        message = "The data file does not exist, or is a folder."
-        raise DataError(Problem("no-file", message, str(source), "check the path"))
     names = column_names(source, form)
     check_some(names)
+    check_names(names, place_of(source), trust_names)
     return read_table(source, reading_plan(names, form))

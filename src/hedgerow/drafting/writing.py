@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.drafting.column import Column
 from hedgerow.drafting.propose import Proposal, about
+from hedgerow.escaping import escape_text
 from hedgerow.plan import DataFormat
 
 if TYPE_CHECKING:
@@ -98,4 +99,5 @@ def _key(name: str) -> str:
 def _quoted(text: str) -> str:
     import yaml
 
-    return str(yaml.dump(text, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=True, width=1 << 30)).strip()
+    quoted = str(yaml.dump(text, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=True, width=1 << 30))
+    return escape_text(quoted.strip())  # YAML escapes as Python does, but lets marks of direction stand

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.hearing import Hearing
 from hedgerow.engines.relay import Relay
-from hedgerow.engines.scratch import PrivateFolder
 from hedgerow.engines.sql import Column, Kind
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.read import read_batches
+from hedgerow.outputs import PrivateFolder
 from hedgerow.plan import DataFormat, Plan
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class DuckDBSession:
             field for field in rows.schema if str(field.type).startswith("timestamp[") and field.type.tz is not None
         ]
         self._zoned = {field.name: field.type for field in zoned}  # DuckDB keeps neither their unit nor their zone
+        self._heard = Hearing(lambda: self._connection.interrupt())
         self._folder = PrivateFolder()
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
@@ -78,8 +80,9 @@ class DuckDBSession:
             "preserve_insertion_order": "false",
         }
         try:
-            self._connection = duckdb.connect(str(self._folder.path / "records.db"), config=settings)
-            self._connection.execute("SET TimeZone = 'UTC'")
+            with self._own_words():
+                self._connection = duckdb.connect(str(self._folder.path / "records.db"), config=settings)
+                self._connection.execute("SET TimeZone = 'UTC'")
             self._load(rows.schema, rows.batches, tell)
         except BaseException:
             self.close()
@@ -102,7 +105,7 @@ class DuckDBSession:
         try:
             with self._own_words():
                 self._connection.register("incoming", relay.reader())
-                self._connection.execute("CREATE TABLE records AS SELECT * FROM incoming")
+                self._heard(lambda: self._connection.execute("CREATE TABLE records AS SELECT * FROM incoming"))
         except DataError:
             if relay.failed is not None:  # what is wrong with the file, in its own words
                 raise relay.failed from None
@@ -128,13 +131,14 @@ class DuckDBSession:
         import pyarrow as pa
 
         with self._own_words():
-            for batch in self._connection.sql(query).to_arrow_reader(BATCH):
+            batches = iter(self._heard(lambda: self._connection.sql(query).to_arrow_reader(BATCH)))
+            while (batch := self._heard(lambda: next(batches, None))) is not None:
                 yield from self._outward(pa.Table.from_batches([batch])).to_batches()
 
     def ask(self, query: str) -> pa.Table:
         """Run a query of few rows."""
         with self._own_words():
-            return self._outward(self._connection.sql(query).to_arrow_table())
+            return self._outward(self._heard(lambda: self._connection.sql(query).to_arrow_table()))
 
     def schema_of(self, query: str) -> pa.Schema:
         """Return the columns of a query."""
@@ -145,16 +149,22 @@ class DuckDBSession:
         self._connection.register("incoming", rows)
         try:
             with self._own_words():
-                self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM incoming")
+                statement = f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM incoming"
+                self._heard(lambda: self._connection.execute(statement))
         finally:
             self._connection.unregister("incoming")
         return name
 
     def close(self) -> None:
         """Close the database and remove it."""
-        if hasattr(self, "_connection"):
-            self._connection.close()
-        self._folder.remove()
+        import duckdb
+
+        try:
+            if hasattr(self, "_connection") and not self._heard.stuck:
+                with contextlib.suppress(duckdb.Error):  # it goes anyway
+                    self._connection.close()
+        finally:
+            self._folder.remove()
 
     def _outward(self, found: pa.Table) -> pa.Table:
         """Give columns of the source their own names, and their own types."""
@@ -175,7 +185,7 @@ class DuckDBSession:
 
         try:
             yield
-        except (duckdb.OutOfMemoryException, duckdb.IOException):
+        except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.FatalException):
             message = "The work does not fit into memory and the folder for temporary files."
             raise DataError(Problem("output", message, self.place, "free some space, or set TMPDIR")) from None
         except (duckdb.Error, pa.ArrowException):

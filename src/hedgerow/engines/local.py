@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,17 +100,10 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
 
 
 def write_link(record_of_row: IntArray, path: Path) -> None:
-    """Write the private link table, readable by its owner only."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write("record,row\n")
-            file.writelines(f"{record + 1},{row}\n" for row, record in enumerate(record_of_row.tolist(), start=1))
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()  # it is ours: a file that was there already is never opened
-        raise
+    """Write the private link table; who may read it is up to the caller."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("record,row\n")
+        file.writelines(f"{record + 1},{row}\n" for row, record in enumerate(record_of_row.tolist(), start=1))
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -9,8 +9,9 @@ from typing import Any
 
 from hedgerow.engines.base import Engine
 from hedgerow.engines.local import LocalEngine
-from hedgerow.errors import HedgerowError, Problem
-from hedgerow.plan import Plan
+from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.microdata.read import file_extent
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.server import check_path, is_server
 
 ENGINES = ("auto", "local", "duckdb", "spark")
@@ -75,15 +76,11 @@ def is_large_file(data: Any) -> bool:
         return True
     if Path(data).suffix.lower() not in (".parquet", ".pq"):
         return False
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        told = pq.read_metadata(data)
-    except (pa.ArrowException, OSError):
+        told = file_extent(Path(data), DataFormat(format="parquet"))
+    except DataError:
         return False  # whoever reads it says what is wrong with it
-    unpacked = sum(told.row_group(number).total_byte_size for number in range(told.num_row_groups))
-    return bool(max(unpacked, told.num_rows * told.num_columns * CELL) > LARGE_FILE)
+    return max(told.unpacked, (told.rows or 0) * told.columns * CELL) > LARGE_FILE
 
 
 def _chosen(data: Any, engine: str, whole: bool) -> str:

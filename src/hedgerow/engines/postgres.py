@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import queue
 import re
-import threading
 import uuid
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.hearing import Found, Hearing
 from hedgerow.engines.place import TablePlace, quoted
 from hedgerow.engines.relay import Relay
 from hedgerow.engines.sql import Column, Kind
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, DoneBut, HedgerowError, Problem
+from hedgerow.outputs.moment import record, suspect, undisturbed
 from hedgerow.plan import DataFormat
-from hedgerow.server import LONGEST, connect, find_driver
+from hedgerow.server import LONGEST, TRANSACTION, connect, find_driver, how_it_ended
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Found = TypeVar("Found")
 
 KINDS: dict[str, Kind] = {
     "text": "text",
@@ -88,10 +86,6 @@ MARK = "hedgerow"
 
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 """The years 1 to 9999, in days since 1970."""
-LISTENING = 0.2
-"""Seconds between looks at signals while a statement runs."""
-STUBBORN = 5.0
-"""Seconds that a statement which was cancelled gets to end."""
 
 #: What the server's codes mean, and what to do about it.
 MEANINGS = {
@@ -133,7 +127,7 @@ class PostgresSession:
         self.place = place.shown
         self._cursors: list[Any] = []
         self._writing: TablePlace | None = None
-        self._stuck = False
+        self._hearing = Hearing(self._cancel)
         self._codec: str | None = None
         self._connection = connect(self._driver, place.url, place.shown)
         try:
@@ -264,7 +258,9 @@ class PostgresSession:
 
     def close(self) -> None:
         """Undo what was not committed, and let go of the connection."""
-        if self._stuck:  # a statement that could not be stopped still uses it; the server notices when we are gone
+        if (
+            self._hearing.stuck
+        ):  # a statement that could not be stopped still uses it; the server notices when we are gone
             return
         with contextlib.suppress(self._driver.Error):
             for cursor in self._cursors:  # of rows that nobody wants any more
@@ -336,16 +332,34 @@ class PostgresSession:
                 self.check_free(target, replace)
                 self.run(f"DROP TABLE {target.sql}")
             self.run(f"ALTER TABLE {hidden.sql} RENAME TO {quoted(target.table)}")
-            try:
-                self.run("COMMIT")
-            except DataError as error:
-                if error.problems[0].code != "no-connection":
-                    raise
-                message = (
-                    "The connection was lost while the table was put into place: it is there whole, or not at all."
-                )
-                hint = "look whether it is there; if not, run it again"
-                raise DataError(Problem("no-connection", message, target.shown, hint)) from None
+            number = self.ask(TRANSACTION).column("name")[0].as_py()
+            what = f"the table is in place: {target.shown}"
+            with undisturbed(f"It is not known whether {what}."):  # the moment of truth
+                try:
+                    self.run("COMMIT")
+                except DataError as error:
+                    self._find_out(number, what, error)
+                record(what)
+
+    def _find_out(self, number: str, what: str, error: DataError) -> None:
+        """Find out whether a transaction was committed whose end failed; returns if it was."""
+
+        def ask(query: str) -> str:
+            with connect(self._driver, self.at.url, self.place) as connection, connection.cursor() as cursor:
+                cursor.execute(query)
+                return str(cursor.fetch_arrow_table().column("name")[0].as_py())
+
+        try:
+            ended = how_it_ended(number, ask)
+        except (DataError, self._driver.Error):
+            ended = None
+        if ended is None:
+            suspect(f"It is not known whether {what}.")
+            message = "The connection was lost while the table was put into place: it is there whole, or not at all."
+            hint = "look whether it is there; if not, run it again"
+            raise DoneBut(Problem("in-doubt", message, self.place, hint)) from None
+        if not ended:
+            raise error
 
     @contextlib.contextmanager
     def _about(self, target: TablePlace) -> Iterator[TablePlace]:
@@ -380,30 +394,11 @@ class PostgresSession:
             self._heard(lambda: cursor.execute(statement))
 
     def _heard(self, work: Callable[[], Found]) -> Found:
-        """Do what may take long in another thread, so that signals are heard: one that ends the work, ends it there."""
-        answers: queue.SimpleQueue[tuple[Found | None, BaseException | None]] = queue.SimpleQueue()
+        return self._hearing(work)
 
-        def answer() -> None:
-            try:
-                answers.put((work(), None))
-            except BaseException as error:
-                answers.put((None, error))
-
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(LISTENING)  # some libraries let a wait go on through a signal (SA_RESTART)
-            found, error = answers.get()
-        except BaseException:
-            with contextlib.suppress(self._driver.Error):
-                self._connection.adbc_cancel()
-            thread.join(STUBBORN)
-            self._stuck = thread.is_alive()
-            raise
-        if error is not None:
-            raise error
-        return found  # type: ignore[return-value]
+    def _cancel(self) -> None:
+        with contextlib.suppress(self._driver.Error):
+            self._connection.adbc_cancel()
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -416,7 +411,7 @@ class PostgresSession:
             try:
                 yield cursor
             finally:
-                if not self._stuck:
+                if not self._hearing.stuck:
                     cursor.close()
                     self._cursors.remove(cursor)
         except self._driver.Error as error:

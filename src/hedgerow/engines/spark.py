@@ -23,17 +23,14 @@ Classic sessions only: Spark Connect has no view that two sessions share.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shutil
-import socket
-import sys
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.spark_driver import hushed, open_spark, why_failed, why_lost
 from hedgerow.engines.sql import Column, Kind
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import DataFormat
@@ -142,9 +139,10 @@ class SparkTable:
         for name in names:
             other = seen.setdefault(name if exact else name.lower(), name)
             if names.count(name) > 1:
-                raise DataError(Problem("duplicate-column", f"Two columns are named {name!r}.", self.place))
+                raise DataError(Problem("duplicate-column", f"Two columns {_both(names, name, name)}.", self.place))
             if other != name:
-                message = f"Columns {other!r} and {name!r} differ in capitals only, which Spark does not tell apart."
+                which = _both(names, other, name)
+                message = f"Two columns {which} differ in capitals only, which Spark does not tell apart."
                 hint = "rename one of them, or set spark.sql.caseSensitive to true"
                 raise DataError(Problem("duplicate-column", message, self.place, hint))
         return tuple(Column(field.name, KINDS.get(field.dataType.typeName(), "other")) for field in fields)
@@ -269,10 +267,10 @@ def own_words(place: str, reading: bool = False) -> Iterator[None]:
     from pyspark.errors import PySparkException
 
     try:
-        yield
+        with hushed():
+            yield
     except (Py4JNetworkError, ConnectionError):
-        message = "The connection to Spark was lost."
-        raise DataError(Problem("no-connection", message, place, "start it again")) from None
+        raise DataError(why_lost(place)) from None
     except (PySparkException, Py4JError) as error:
         raise DataError(_what_it_means(error, place, reading)) from None
 
@@ -361,6 +359,12 @@ def _shown(path: str) -> str:
     return re.sub(r"^([\w+.-]+://).*@", r"\1…@", path)
 
 
+def _both(names: list[str], one: str, other: str) -> str:
+    """Say which columns have the same name, without the name: the plan may not have it."""
+    numbers = [number for number, name in enumerate(names, 1) if name in (one, other)]
+    return f"({numbers[0]} and {numbers[1]}, counted from 1)" + ("" if one != other else " have the same name")
+
+
 def _number(part: Path) -> tuple[int, str]:
     return int(part.name.split("-")[1]), part.name
 
@@ -380,95 +384,4 @@ def _what_it_means(error: Exception, place: str, reading: bool) -> Problem:
     if reading:
         message = f"Spark cannot read the data{said}."
         return Problem("format", message, place, "give Parquet files, or a table with columns that Spark reads")
-    return Problem("no-connection", f"Spark could not do the work{said}.", place, "Spark's own log tells more")
-
-
-# ---- starting Spark ------------------------------------------------------------------------------------------------
-
-
-def open_spark(master: str | None = None) -> SparkSession:
-    """Return the running session, or start one that says nothing on the terminal.
-
-    Parameters
-    ----------
-    master
-        ``local[*]``, ``local-cluster[2,1,1024]``, ``spark://host:port``, ``yarn``, ``k8s://…``. By default that of
-        spark-submit, or all cores of this machine.
-
-    Raises
-    ------
-    DataError
-        No Java, or no such master.
-    """
-    try:
-        from pyspark import SparkConf, SparkContext
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        hint = "install it with: pip install 'hedgerow[spark]'"
-        raise DataError(Problem("usage", "The Spark engine needs the package pyspark.", hint=hint)) from None
-    from py4j.protocol import Py4JError
-
-    if SparkContext._active_spark_context is not None:
-        return SparkSession.builder.getOrCreate()
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if master is None and not submitted:
-        master = "local[*]"
-    _check_java(submitted)
-    conf = SparkConf().setAppName("hedgerow")
-    for key in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
-        conf.set(key, "false")
-    if master is not None:
-        _check_master(master)
-        conf.setMaster(master)
-        if master.startswith("local"):  # elsewhere this path may not exist
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if "HEDGEROW_CACHE" in os.environ:
-        conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])
-    with tempfile.TemporaryFile() as said:
-        try:
-            gateway = SparkContext._gateway or _launch(conf, said)
-            context = SparkContext(conf=conf, gateway=gateway)
-            context.setLogLevel("OFF")
-            return SparkSession(context)
-        except (PySparkException, Py4JError) as error:
-            said.seek(0)
-            words = said.read().decode(errors="replace") + str(error)
-            raise DataError(_why_not_started(words, master)) from None
-
-
-def _launch(conf: Any, said: IO[bytes]) -> Any:
-    """Start Java; what it and Spark say goes to a file."""
-    from pyspark import java_gateway
-
-    launch: Any = java_gateway.launch_gateway
-    return launch(conf, {"stdout": said, "stderr": said})
-
-
-def _check_java(submitted: bool) -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
-    if java is None and not submitted:
-        where = "in JAVA_HOME" if home else "on the path"
-        hint = "install one, for example with: apt-get install openjdk-17-jre-headless"
-        raise DataError(Problem("usage", f"Spark needs Java 17 or later, and there is none {where}.", hint=hint))
-
-
-def _check_master(master: str) -> None:
-    """Refuse a standalone master that does not answer: Spark itself would try for a minute."""
-    places = re.findall(r"([^,/]+):(\d+)", master.removeprefix("spark://")) if master.startswith("spark://") else []
-    for host, port in places:
-        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=5):
-            return
-    if places:
-        hint = "check the host and the port, and that the master runs"
-        raise DataError(Problem("no-connection", "The Spark master does not answer.", master, hint))
-
-
-def _why_not_started(words: str, master: str | None) -> Problem:
-    if "UnsupportedClassVersionError" in words or "class file version" in words:
-        return Problem("usage", "This Java is too old for Spark.", hint="install Java 17 or later, or set JAVA_HOME")
-    if "parse Master URL" in words or "Master must" in words:
-        hint = "for example local[*], spark://host:7077 or yarn"
-        return Problem("usage", "This is not a master that Spark knows.", master or "", hint)
-    return Problem("no-connection", "Spark could not be started.", master or "", "try it with pyspark alone")
+    return why_failed(str(error), place, said)

@@ -178,7 +178,8 @@ class SqlEngine:
         for alias, name in names.items():
             column = raw.column(alias)
             columns[name] = column if alias == "p" else cleaned(column, source.kinds[name], plan.data.missing)
-        stay = tuple(name for name in source.kinds if name not in plan.released_columns)
+        released = set(plan.released_columns)
+        stay = tuple(name for name in source.kinds if name not in released)
         return CollapsedTable(
             columns,
             int(counts.sum()),

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
-from hedgerow.errors import PlanError, Problem
+from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.intake import read_bytes
+from hedgerow.outputs import put_text
+
+MOST_BYTES = 64 << 20
 
 
 def read_paths(path: Path) -> list[tuple[str, ...]]:
     """Read the leaf-to-root lines of a hierarchy file; ``;`` is taken as separator if the first line has one."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        message = f"The hierarchy file cannot be read: {error.strerror or 'unreadable'}."
-        raise PlanError(Problem("hierarchy-file", message, str(path), "check the path")) from None
+        text = read_bytes(path, MOST_BYTES, "The hierarchy").decode("utf-8-sig")
+    except DataError as error:
+        raise PlanError(
+            Problem("hierarchy-file", problem.message, problem.place, problem.hint) for problem in error.problems
+        ) from None
     except UnicodeDecodeError:
         message = "The hierarchy file is not UTF-8 text."
         raise PlanError(Problem("hierarchy-file", message, str(path), "save it as UTF-8")) from None
@@ -49,5 +55,6 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, delimiter: str = ";") -> None:
     """Write a hierarchy file that :func:`read_hierarchy` and ARX read."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(hierarchy.paths())
+    put_text(path, text.getvalue(), "the hierarchy", replace=True)

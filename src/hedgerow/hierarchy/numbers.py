@@ -10,6 +10,8 @@ from decimal import Decimal, InvalidOperation
 
 Number = int | Decimal
 
+MOST_CHARACTERS = 1000
+"""Longer texts of digits are not numbers that anything is counted in, and Python itself does not read them all."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
 
 
@@ -22,7 +24,7 @@ def parse_number(text: str) -> Number | None:
     (39, Decimal('39.5'), None)
     """
     text = text.strip()
-    if not _NUMBER.match(text):
+    if len(text) > MOST_CHARACTERS or not _NUMBER.match(text):
         return None
     try:
         return simplest(Decimal(text))

@@ -9,20 +9,41 @@ compiles all kernels ahead.
 from __future__ import annotations
 
 import importlib
+import os
 from functools import cache
 from types import ModuleType
+from typing import Any
+
+from hedgerow.working_folder import import_library
 
 
 @cache
 def load(name: str) -> ModuleType:
     """Import a kernel module, with numba's cache in the user's cache folder."""
-    import numba
-
     from hedgerow.kernels.keeping import folder_of, sources_of
     from hedgerow.kernels.telling import listen
 
+    numba = _numba()
     listen()
     for source in sources_of(name):
-        numba.config.CACHE_DIR = str(folder_of(source))  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = str(folder_of(source))
         importlib.import_module(f"hedgerow.kernels.{source}")
     return importlib.import_module(f"hedgerow.kernels.{name}")
+
+
+def load_signatures() -> dict[str, Any]:
+    """Return the types that every kernel is called with, by ``module.function``."""
+    _numba()
+    from hedgerow.kernels.signatures import KERNELS
+
+    return KERNELS
+
+
+@cache
+def _numba() -> Any:
+    """Import numba without the settings that it would read where the person stands, now and at every compilation."""
+    numba: Any = import_library("numba")
+    settings = import_library("numba.core.config")
+    settings._config_fname = os.devnull  # type: ignore[attr-defined]
+    settings.reload_config()  # forgets them, if numba was imported elsewhere
+    return numba

@@ -10,16 +10,16 @@ A folder that may be read but not written, as in an image that another user has 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import os
 import re
 import shutil
-import tempfile
 import time
 from functools import cache
 from pathlib import Path
+
+from hedgerow.outputs import PrivateFolder
 
 SOURCES = Path(__file__).parent
 DAY = 24 * 3600
@@ -45,6 +45,8 @@ def sources_of(name: str) -> tuple[str, ...]:
 def home() -> Path:
     """The folder of all compiled kernels, whether it can be written or not."""
     chosen = os.environ.get("HEDGEROW_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    if chosen and not Path(chosen).is_absolute() and not os.environ.get("HEDGEROW_CACHE"):
+        chosen = None  # so says the standard; compiled code that lies where the person stands must not be run
     return (Path(chosen) if chosen else Path.home() / ".cache") / "hedgerow"
 
 
@@ -80,9 +82,7 @@ def _writable(wanted: str) -> Path:
         probe.touch()
         probe.unlink()
     except OSError:
-        private = tempfile.TemporaryDirectory(prefix="hedgerow-kernels-", ignore_cleanup_errors=True)
-        atexit.register(private.cleanup)
-        return Path(private.name)
+        return PrivateFolder().path
     with contextlib.suppress(OSError):
         sweep(folder, time.time())
     return folder

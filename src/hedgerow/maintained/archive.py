@@ -62,7 +62,7 @@ class Archive:
         self.store = store
         self.meta = dict(store.meta() if meta is None else meta)
         try:
-            self.plan, self._asked = Plan.loads(self.meta["plan"]), Plan.loads(self.meta["asked"])
+            self.plan, self._asked = (Plan.loads(self.meta[name], base=None) for name in ("plan", "asked"))
         except (PlanError, KeyError):
             raise self._damaged() from None
 
@@ -98,6 +98,24 @@ class Archive:
         records = records.filter(known(records, places)).sort_by("key")
         place, group = (places.column(name).to_numpy().astype(np.int64) for name in ("cluster", "group_number"))
         return State(row.number, records, place, group, int(row.counts["cluster_numbers"]))
+
+    def is_newest(self, verb: str, named: pa.Table) -> bool:
+        """Tell whether the newest version is the insertion, or the deletion, of just these records.
+
+        Then the same change was asked before: it was done, and whoever asked did not get to know.
+        """
+        row = self.row()
+        if row.verb != verb:
+            return False
+        if verb == "insert":
+            written = self.store.records(row.number)
+            wanted = ["key", "content"]
+        else:
+            written = self.store.places(row.number)
+            written = written.filter(written.column("cluster").to_numpy() == DELETED)
+            wanted = ["key"]
+        written = written.filter(written.column("version").to_numpy() == row.number)
+        return bool(named.select(wanted).sort_by("key").equals(written.select(wanted).sort_by("key")))
 
     def made_afresh(self) -> VersionRow:
         """The version that was last made afresh."""

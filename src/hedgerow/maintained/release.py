@@ -31,6 +31,7 @@ from hedgerow.maintained.archive import (
     refuse,
 )
 from hedgerow.maintained.candidate import Candidate, audit_events, rebuilt
+from hedgerow.maintained.damage import tells_of_damage
 from hedgerow.maintained.next_version import audit_if_small, change_records, exposes, next_version
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.audit import Audit
@@ -41,7 +42,7 @@ from hedgerow.plan import Plan
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing import check_targets, publish, self_contained
 from hedgerow.release import Release
-from hedgerow.store import Erasure, Store, VersionRow, open_store
+from hedgerow.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.withholding import as_part, part_of, settle
 from hedgerow.workflow import settled_plan
 
@@ -68,7 +69,8 @@ def create_release(
     plan
         A plan that names the ``key`` of the records and clusters.
     store
-        A file to create, or ``postgresql://…?schema=name``.
+        A file to create, or ``postgresql://…?schema=name``. If there is a store that holds just this release, made of
+        the same table and plan and not changed since, it is opened: it was created before.
 
     Examples
     --------
@@ -85,13 +87,25 @@ def create_release(
     tell = progress or silent
     asked = settled_plan(plan)
     _check_plan(asked)
-    opened = open_store(store, create=True)
+    taken: DataError | None = None
     try:
+        opened = open_store(store, create=True)
+    except DataError as error:
+        if error.problems[0].code != "store-exists":
+            raise
+        taken, opened = error, open_store(store)
+    try:
+        if taken is not None and not _may_hold(opened, asked):
+            raise taken
         tell("reading", 0, 0)
         table = local.read(data, asked, key=True)
         check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
         stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
+        if taken is not None:
+            if not stored.equals(opened.records(1).select(["key", "content"]).sort_by("key")):
+                raise taken
+            return MaintainedRelease(opened, threads, progress)
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
@@ -126,6 +140,7 @@ def open_release(
     return MaintainedRelease(open_store(store), threads, progress)
 
 
+@tells_of_damage
 class MaintainedRelease:
     """A release and its history; a context manager. Every verb that changes something returns the new version."""
 
@@ -141,21 +156,38 @@ class MaintainedRelease:
     # -- changes -----------------------------------------------------------------------------------------------------
 
     def insert(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
-        """Add records whose keys are new; ``plan``, if given, must be the one the release was created with."""
+        """Add records whose keys are new; ``plan``, if given, must be the one the release was created with.
+
+        If the newest version is the insertion of just these records, there is no other: the same was asked before.
+        """
         self._check_same(plan)
         self._tell("reading", 0, 0)
         state, new = self._archive.state(), self._archive.read(data)
+        if self._archive.is_newest("insert", new):
+            return self._archive.row()
         refuse(new, known(new, state.rows), "duplicate-key", "in the release already", data, "update them instead")
-        return self._change("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
+        return self._append(
+            self._changed("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
+        )
 
     def delete(self, data: Any = None, *, keys: Sequence[str] | None = None) -> VersionRow:
-        """Remove records, given by a table with the key column, or by their keys."""
+        """Remove records, given by a table with the key column, or by their keys.
+
+        If the newest version is the deletion of just these records, there is no other: the same was asked before.
+        """
+        made = self._deletion(data, keys)
+        return self._archive.row() if made is None else self._append(made)
+
+    def _deletion(self, data: Any, keys: Sequence[str] | None) -> NewVersion | None:
+        """Work out the version without some records; none if the newest is that."""
         state, named = self._archive.state(), self._named(data, keys)
+        if self._archive.is_newest("delete", named):
+            return None
         refuse(named, ~known(named, state.rows), "no-such-key", "not in the release", data, "check the keys")
         if named.num_rows == state.rows.num_rows:
             message = "This would delete every record of the release. Nothing was changed."
             raise NoSolution(Problem("all-withheld", message, hint="a release without records is none: drop the store"))
-        return self._change("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
+        return self._changed("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
 
     def update(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
         """Replace records by new ones with the same keys; if all are as they were, there is no new version."""
@@ -166,7 +198,7 @@ class MaintainedRelease:
         new = new.filter(differing(new, state.rows))
         if not new.num_rows:
             return self._archive.row()
-        return self._change("update", state, known(state.rows, new), new, {"updated": new.num_rows})
+        return self._append(self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}))
 
     def optimize(self, passes: int = PASSES, improve: Literal["off", "quick", "thorough"] | None = None) -> VersionRow:
         """Lower the loss for the same records; 0 passes and improve off: by the paper's IL_Optimization alone.
@@ -211,22 +243,31 @@ class MaintainedRelease:
         return self._regroup("restart", afresh)
 
     def erase(self, keys: Sequence[str]) -> int:
-        """Erase people from the private tables of every version; who is still in the release is deleted first.
+        """Erase people from the private tables of every version; who is still in the release is deleted with it.
 
-        Returns how many rows were erased. Versions that held them cannot be exported any more.
+        Returns how many rows were erased. Versions that held them cannot be exported any more. Erasing the same people
+        once more does no harm: if none of the keys is in any version, and people were erased before, no row is removed
+        and the store is only cleaned again.
+
+        Raises
+        ------
+        DoneBut
+            If they are erased, but copies may linger in the file of the store.
         """
         named, state = self._named(None, keys), self._archive.state()
-        ever = self._store.all_places()
-        refuse(named, ~known(named, ever), "no-such-key", "in no version of the release", None, "check the keys")
+        ever = known(named, self._store.all_places())
+        if not (self._store.erasures() and not ever.any()):  # who was erased is kept nowhere
+            refuse(named, ~ever, "no-such-key", "in no version of the release", None, "check the keys")
         living = named.filter(known(named, state.rows))
+        without = None
         if living.num_rows:
             try:
-                self.delete(keys=living.column("key").to_pylist())
+                without = self._deletion(None, living.column("key").to_pylist())
             except NoSolution as error:
                 hint = "loosen what refuses it, such as 'withhold', in a new release without them; then drop this store"
                 message = "They are still in the release, and deleting them is refused; so nothing was erased."
                 raise NoSolution([*error.problems, Problem(error.problems[0].code, message, hint=hint)]) from None
-        return self._store.erase(named.column("key").to_pylist())
+        return self._store.erase(named.column("key").to_pylist(), without)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -326,14 +367,14 @@ class MaintainedRelease:
 
     # -- steps -------------------------------------------------------------------------------------------------------
 
-    def _change(
+    def _changed(
         self, verb: str, state: State, removed: BoolArray, new: pa.Table | None, counts: dict[str, int]
-    ) -> VersionRow:
-        """Work out the next version from records that go and records that come, and write it."""
+    ) -> NewVersion:
+        """Work out the next version from records that go and records that come."""
         self._tell("encoding", 0, 0)
         changed = change_records(self._archive, state, removed, new)
         made, found = next_version(self._archive, state, changed, self._threads, self._tell)
-        return self._append(verb, made, found, counts)
+        return self._verified(verb, made, found, counts)
 
     def _regroup(self, verb: str, work: Callable[[State, Table], tuple[Microdata, Change, IntArray]]) -> VersionRow:
         """Group the same records anew."""
@@ -351,11 +392,13 @@ class MaintainedRelease:
             raise NoSolution(
                 Problem("audit", exposes(found), hint="the plan says 'republish: gated': leave it as it is")
             )
-        return self._append(verb, made, found, {})
+        return self._append(self._verified(verb, made, found, {}))
 
-    def _append(self, verb: str, made: Candidate, found: Audit | None, counts: dict[str, int]) -> VersionRow:
+    def _verified(self, verb: str, made: Candidate, found: Audit | None, counts: dict[str, int]) -> NewVersion:
         self._tell("verifying", 0, 0)
-        version = made.as_version(verb, counts, found, self._threads)
+        return made.as_version(verb, counts, found, self._threads)
+
+    def _append(self, version: NewVersion) -> VersionRow:
         self._tell("writing", 0, 0)
         self._store.append(version)
         return self._archive.row()
@@ -395,6 +438,11 @@ class MaintainedRelease:
 
     def _progress(self, stage: str) -> Callable[[int, int], None]:
         return lambda done, total: self._tell(stage, done, total)
+
+
+def _may_hold(store: Store, plan: Plan) -> bool:
+    """Tell whether a store is that of a release with this plan which was created and never changed."""
+    return store.head() == 1 and not store.erasures() and store.meta().get("asked_digest") == plan.digest()
 
 
 def _check_plan(plan: Plan) -> None:

@@ -369,6 +369,8 @@ def distinct_labels(values: pa.ChunkedArray) -> tuple[list[str | None], IntArray
     """Return the distinct labels of a column and, per record, which one it has; None is missing."""
     import pyarrow as pa
 
+    if pa.types.is_timestamp(values.type):  # the same moment is the same label, whatever zone it is written in
+        values = values.cast(pa.timestamp("us", values.type.tz and "UTC"), safe=False)  # Python knows no nanoseconds
     array = dictionary_encoded(values)
     labels: list[Any] = array.dictionary.to_pylist()
     if not pa.types.is_dictionary(values.type):

@@ -1,33 +1,51 @@
 """Reading a table: CSV, Parquet, Arrow files, and anything that hands over an Arrow stream (pandas, polars, pyarrow).
 
-Only the columns that the plan needs are read: identifiers never enter the process's tables. Messages name columns and
-row numbers, never what a cell holds.
+Only the columns that the plan needs are read: identifiers never enter the process's tables. Files are parsed in a
+child process: a damaged one cannot end this one. Messages name columns of the plan and row numbers, never what a cell
+holds, nor names of columns that only the data has.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
+import difflib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, Problem, did_you_mean
+from hedgerow import sandbox
+from hedgerow.errors import DataError, Problem
+from hedgerow.microdata.header import first_record
+from hedgerow.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.plan import DataFormat, Plan
+from hedgerow.sandbox.limits import MOST_COLUMNS, room
 from hedgerow.server import check_path, is_server, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DELIMITERS = (",", ";", "\t", "|")
-MOST_COLUMNS = 10_000
-CSV_BLOCK = 1 << 24
+__all__ = [
+    "Batches",
+    "Extent",
+    "Table",
+    "check_columns",
+    "check_file",
+    "check_types",
+    "clean",
+    "column_names",
+    "dictionary_encoded",
+    "file_extent",
+    "file_kind",
+    "file_schema",
+    "place_of",
+    "read_batches",
+    "read_table",
+]
 
 
 @dataclass(frozen=True)
@@ -61,14 +79,16 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
     also = (plan.person, plan.key if key else None)
     wanted = [*plan.released_columns, *dict.fromkeys(name for name in also if name is not None)]
     if isinstance(source, str | Path):
-        table, names, form = _read_file(Path(source), plan.data, wanted, plan)
+        table, names, form = _read_file(Path(source), plan, wanted)
+        columns = {name: table.column(name) for name in wanted}
     else:
         table, names = _read_stream(source, wanted, plan)
         form = plan.data
+        columns = {name: clean(table.column(name), form.missing) for name in wanted}
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
-    columns = {name: clean(table.column(name), plan.data.missing) for name in wanted}
-    stay = tuple(name for name in names if name not in plan.released_columns)
+    released = set(plan.released_columns)
+    stay = tuple(name for name in names if name not in released)
     return Table(columns, table.num_rows, stay, form)
 
 
@@ -96,28 +116,24 @@ class Batches:
 
 def read_batches(source: Any, plan: Plan) -> Batches:
     """Read the columns a plan needs piece by piece, as they are written: text is not cleaned yet."""
-    import pyarrow as pa
-
     wanted = list(dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])]))
     if not isinstance(source, str | Path):
         table, names = _read_stream(source, wanted, plan)
         check_types(table.schema, place_of(source))
         return Batches(names, table.schema, iter(table.to_batches()), plan.data)
-    path, form = Path(source), plan.data
-    kind = _existing_kind(path, form)
-    if kind == "csv":
-        form = _resolved(path, form)
-        names = tuple(_header(path, form))
-        check_columns(names, plan, str(path), form.delimiter)
-        schema = pa.schema([(name, pa.string()) for name in wanted])
-        return Batches(names, schema, _csv_batches(path, form, names, wanted), form)
-    file = _open_columnar(path, kind)
-    whole = _arrow_schema(file, kind)
-    names = tuple(whole.names)
-    check_columns(names, plan, str(path))
-    schema = pa.schema([whole.field(name) for name in wanted])
-    check_types(schema, str(path))
-    return Batches(names, schema, _columnar_batches(path, file, kind, wanted), form)
+    answer = _ask("stream", Path(source), plan.data, wanted)
+    try:
+        names, form = _checked_names(answer, plan, str(source))
+        check_types(answer.schema, str(source))
+        return Batches(names, answer.schema, _closing(answer), form)
+    except BaseException:
+        answer.close()
+        raise
+
+
+def _closing(answer: sandbox.Answer) -> Iterator[pa.RecordBatch]:
+    with answer:
+        yield from answer.batches()
 
 
 def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
@@ -130,17 +146,24 @@ def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
 
 def file_schema(path: Path, form: DataFormat) -> pa.Schema:
     """Return the columns of a file with their types, without reading its rows; those of a CSV file are text."""
-    import pyarrow as pa
-
-    kind = file_kind(path, form)
-    if kind == "csv":
-        return pa.schema([(name, pa.string()) for name in _header(path, _resolved(path, form))])
-    return _arrow_schema(_open_columnar(path, kind), kind)
+    with _ask("describe", path, form) as answer:
+        return answer.schema
 
 
-def _arrow_schema(file: Any, kind: str) -> pa.Schema:
-    """Return the columns of an open file; Parquet's own names are those of the parts of nested columns."""
-    return file.schema_arrow if kind == "parquet" else file.schema
+@dataclass(frozen=True)
+class Extent:
+    """What a file says of itself: its rows (None: it does not say), its columns, and its bytes when unpacked."""
+
+    rows: int | None
+    columns: int
+    unpacked: int
+
+
+def file_extent(path: Path, form: DataFormat) -> Extent:
+    """Return how much a Parquet or Arrow file says it holds."""
+    with _ask("describe", path, form) as answer:
+        told = answer.facts
+        return Extent(told.get("rows"), len(told["names"]), told.get("unpacked", 0))
 
 
 def check_file(source: Any) -> None:
@@ -151,53 +174,33 @@ def check_file(source: Any) -> None:
         raise DataError(Problem("usage", message, shown(source), "export the table to a file first"))
 
 
-def dictionary_encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return a column as one array of distinct values and, per record, which one it has."""
-    import pyarrow as pa
-
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return encoded.chunk(0) if encoded.num_chunks == 1 else encoded.unify_dictionaries().combine_chunks()
-
-
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-def _read_file(
-    path: Path, form: DataFormat, wanted: list[str], plan: Plan
-) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
-    kind = _existing_kind(path, form)
-    if kind == "csv":
-        form = _resolved(path, form)
-        names = tuple(_header(path, form))
-        check_columns(names, plan, str(path), form.delimiter)
-        return _read_csv(path, form, names, wanted), names, form
-    table = _open_columnar(path, kind)
-    names = tuple(_arrow_schema(table, kind).names)
-    check_columns(names, plan, str(path))
-    try:
-        if kind == "parquet":
-            return table.read(columns=wanted), names, form
-        return table.read_all().select(wanted), names, form
-    except Exception:  # its text may hold cells
-        raise _unreadable(path, kind) from None
+def _ask(task: str, path: Path, form: DataFormat, wanted: Sequence[str] = ()) -> sandbox.Answer:
+    """Have a file parsed in a child."""
+    request = {
+        "place": str(path),
+        "kind": file_kind(path, form),
+        "form": form.model_dump(include={"delimiter", "encoding", "quote", "missing"}),
+        "wanted": list(wanted),
+        "room": room(),
+    }
+    return sandbox.run(f"hedgerow.parsing.tasks:{task}", request, [path])
 
 
-def _existing_kind(path: Path, form: DataFormat) -> str:
-    if path.is_dir():
-        raise DataError(Problem("no-file", "The data is a folder, not a file.", str(path), "name a file"))
-    if not path.exists():
-        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path"))
-    return file_kind(path, form)
+def _read_file(path: Path, plan: Plan, wanted: list[str]) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
+    with closing(_ask("read", path, plan.data, wanted)) as answer:
+        names, form = _checked_names(answer, plan, str(path))
+        return answer.table(), names, form
 
 
-def _columnar_batches(path: Path, file: Any, kind: str, wanted: list[str]) -> Iterator[pa.RecordBatch]:
-    try:
-        if kind == "parquet":
-            yield from file.iter_batches(columns=wanted)
-        else:
-            yield from (file.get_batch(number).select(wanted) for number in range(file.num_record_batches))
-    except Exception:  # its text may hold cells
-        raise _unreadable(path, kind) from None
+def _checked_names(answer: sandbox.Answer, plan: Plan, place: str) -> tuple[tuple[str, ...], DataFormat]:
+    """Return all columns of a file, and how it is written; refuse one without a column that the plan names."""
+    names, delimiter = tuple(answer.facts["names"]), answer.facts["delimiter"]
+    check_columns(names, plan, place, delimiter)
+    form = plan.data if delimiter is None else plan.data.model_copy(update={"delimiter": delimiter})
+    return names, form
 
 
 def file_kind(path: Path, form: DataFormat) -> str:
@@ -209,178 +212,6 @@ def file_kind(path: Path, form: DataFormat) -> str:
         message = f"Files ending in {path.suffix} are not read."
         raise DataError(Problem("format", message, str(path), "give CSV, Parquet or Arrow, not compressed"))
     return by_ending.get(path.suffix.lower(), "csv")
-
-
-def _open_columnar(path: Path, kind: str) -> Any:
-    try:
-        if kind == "parquet":
-            import pyarrow.parquet as pq
-
-            return pq.ParquetFile(path)
-        import pyarrow as pa
-
-        return pa.ipc.open_file(pa.memory_map(str(path)))
-    except FileNotFoundError:
-        raise DataError(Problem("no-file", "The data file does not exist.", str(path), "check the path")) from None
-    except Exception:  # its text may hold cells
-        raise _unreadable(path, kind) from None
-
-
-def _unreadable(path: Path, kind: str) -> DataError:
-    name = {"parquet": "Parquet", "arrow": "Arrow"}.get(kind, kind)
-    hint = "check that the file is whole, or set data.format in the plan"
-    return DataError(Problem("format", f"The file cannot be read as {name}.", str(path), hint))
-
-
-def _resolved(path: Path, form: DataFormat) -> DataFormat:
-    """Fill in the delimiter: the one of , ; tab | that stands most often in the header, outside quotes."""
-    try:
-        codecs.lookup(form.encoding)
-    except LookupError:
-        message = f"Encoding {form.encoding!r} is not known."
-        raise DataError(Problem("encoding", message, str(path), "use utf-8, latin-1, cp1252, …")) from None
-    if form.delimiter is not None:
-        return form
-    line = _first_line(path, form)
-    outside = "".join(line.split(form.quote)[::2])
-    counts = {delimiter: outside.count(delimiter) for delimiter in DELIMITERS}
-    return form.model_copy(update={"delimiter": max(DELIMITERS, key=lambda d: counts[d])})
-
-
-def _first_line(path: Path, form: DataFormat) -> str:
-    try:
-        with path.open(encoding=_codec(form), newline="") as file:
-            for line in file:
-                if line.strip():
-                    return line.rstrip("\r\n")
-    except OSError as error:
-        raise DataError(Problem("no-file", f"The data cannot be opened: {error.strerror}.", str(path))) from None
-    except UnicodeDecodeError:
-        raise _undecodable(path, form) from None
-    raise DataError(Problem("empty", "The file is empty.", str(path), "give a table with a header line"))
-
-
-def _codec(form: DataFormat) -> str:
-    return "utf-8-sig" if form.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else form.encoding
-
-
-def _header(path: Path, form: DataFormat) -> list[str]:
-    try:
-        with path.open(encoding=_codec(form), newline="") as file:
-            for row in csv.reader(file, delimiter=form.delimiter or ",", quotechar=form.quote):
-                if row:
-                    return [name.strip() for name in row]
-    except OSError as error:
-        raise DataError(Problem("no-file", f"The data cannot be opened: {error.strerror}.", str(path))) from None
-    except UnicodeDecodeError:
-        raise _undecodable(path, form) from None
-    except csv.Error:
-        raise _unreadable(path, "csv") from None
-    raise DataError(Problem("empty", "The file is empty.", str(path), "give a table with a header line"))
-
-
-def _read_csv(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str]) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    ragged: list[int] = []
-    text = pa.dictionary(pa.int32(), pa.string())
-    with _in_our_words(path, form):
-        table = arrow_csv.read_csv(path, **_csv_options(form, names, wanted, text, ragged))
-    _refuse_ragged(path, form, names, wanted, ragged)
-    return table
-
-
-def _csv_batches(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    ragged: list[int] = []
-    with _in_our_words(path, form):
-        options = _csv_options(form, names, wanted, pa.string(), ragged)
-        options["read_options"].block_size = CSV_BLOCK
-        yield from arrow_csv.open_csv(path, **options)
-    _refuse_ragged(path, form, names, wanted, ragged)
-
-
-def _csv_options(
-    form: DataFormat, names: tuple[str, ...], wanted: list[str], text: Any, ragged: list[int], threads: bool = True
-) -> dict[str, Any]:
-    """How to read a CSV file; rows with too few or too many cells are noted."""
-    import pyarrow.csv as arrow_csv
-
-    def note(row: Any) -> str:
-        ragged.append(row.number or 0)
-        return "skip"
-
-    return {
-        "read_options": arrow_csv.ReadOptions(
-            encoding=_arrow_encoding(form), column_names=list(names), skip_rows=1, use_threads=threads
-        ),
-        "parse_options": arrow_csv.ParseOptions(
-            delimiter=form.delimiter, quote_char=form.quote, newlines_in_values=True, invalid_row_handler=note
-        ),
-        "convert_options": arrow_csv.ConvertOptions(
-            include_columns=wanted,
-            column_types=dict.fromkeys(wanted, text),
-            null_values=[],
-            strings_can_be_null=False,
-        ),
-    }
-
-
-@contextmanager
-def _in_our_words(path: Path, form: DataFormat) -> Iterator[None]:
-    """Say why a file could not be read; the parser's own words may quote cells."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except pa.ArrowInvalid as error:
-        if "UTF8" in str(error) or "decod" in str(error).lower() or "Cannot" in str(error):
-            raise _undecodable(path, form) from None
-        raise _unreadable(path, "csv") from None
-    except (UnicodeDecodeError, OSError):
-        raise _undecodable(path, form) from None
-
-
-def _refuse_ragged(path: Path, form: DataFormat, names: tuple[str, ...], wanted: list[str], ragged: list[int]) -> None:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    if not ragged:
-        return
-    ragged.clear()
-    text = pa.dictionary(pa.int32(), pa.string())
-    with _in_our_words(path, form):  # row numbers are known only in a single thread
-        arrow_csv.read_csv(path, **_csv_options(form, names, wanted, text, ragged, threads=False))
-    shown = ", ".join(str(number - 1) for number in ragged[:3])
-    message = (
-        f"{len(ragged):,} rows do not have the {len(names)} cells of the header (first: record {shown}). "
-        "Nothing was read."
-    )
-    raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes of these rows"))
-
-
-def _arrow_encoding(form: DataFormat) -> str:
-    return "utf8" if _codec(form) == "utf-8-sig" else form.encoding
-
-
-def _undecodable(path: Path, form: DataFormat) -> DataError:
-    """Name the line at which the bytes stop being text in the stated encoding."""
-    decoder = codecs.getincrementaldecoder(form.encoding)()
-    number = 1
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                decoder.decode(line)
-                number += 1
-            decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        pass
-    message = f"Line {number} is not text in {form.encoding}."
-    hint = "set data.encoding in the plan, for example to latin-1 or cp1252"
-    return DataError(Problem("encoding", message, f"{path}:{number}", hint))
 
 
 # -- tables in memory ------------------------------------------------------------------------------------------------
@@ -416,23 +247,53 @@ def place_of(source: Any) -> str:
 
 def check_columns(names: tuple[str, ...], plan: Plan, place: str, delimiter: str | None = None) -> None:
     """Refuse a table that lacks a column which the plan names, or has two of one name."""
-    problems = []
+    asked = plan.named_columns
+    missing = [name for name in asked if name not in names]
     if len(names) > MOST_COLUMNS:
-        problems.append(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
-    for name, count in Counter(names).items():
-        if count > 1:
-            message = f"{count} columns are named {name!r}."
-            problems.append(Problem("duplicate-column", message, place, "rename them apart"))
-    asked = [*plan.attributes, *(name for name in (plan.key, plan.person) if name is not None)]
-    missing = [name for name in dict.fromkeys(asked) if name not in names]
-    for name in missing:
-        hint = did_you_mean(name, names)
-        if delimiter is not None and len(names) == 1:
-            hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
-        message = f"The data has no column {name!r}, which the plan names."
-        problems.append(Problem("missing-column", message, place, hint))
+        raise DataError(Problem("format", f"The table has more than {MOST_COLUMNS:,} columns.", place))
+    problems = [*duplicates(names, asked, place), *_missing(missing, asked, names, place)]
+    if missing and delimiter is not None and len(names) == 1:
+        hint = f"the header has one column only when split at {delimiter!r}: set data.delimiter in the plan"
+        raise DataError([*problems[:-1], replace(problems[-1], hint=hint)])
+    record = first_record(names, place) if missing else None
+    if record is not None:
+        raise DataError(record)
     if problems:
         raise DataError(problems)
+
+
+def duplicates(names: Sequence[str], asked: Sequence[str], place: str) -> list[Problem]:
+    """Say which columns have the same name; it is shown only if it is asked for: else it is the data's own."""
+    found = []
+    for name, count in Counter(names).items():
+        if count == 1:
+            continue
+        first, second = [number for number, other in enumerate(names, 1) if other == name][:2]
+        called = f"named {name!r}" if name in asked else "of one name, which no plan names"
+        message = f"{count} columns are {called}: the first are columns {first} and {second}."
+        found.append(Problem("duplicate-column", message, place, "rename them apart"))
+    return found
+
+
+def _missing(missing: list[str], asked: Sequence[str], names: tuple[str, ...], place: str) -> list[Problem]:
+    """Say which columns of the plan are not there; those that are there instead are counted."""
+    if len(missing) == len(asked) > 1:
+        message = f"The data has none of the {len(asked):,} columns that the plan names."
+        hint = "check that this is the table of the plan, and that its first line holds the names of the columns"
+        return [Problem("missing-column", message, place, hint)]
+    others = [number for number, name in enumerate(names, 1) if name not in asked]
+    found = []
+    for name in missing:
+        near = difflib.get_close_matches(name.casefold(), [names[number - 1].casefold() for number in others], n=1)
+        hint = (
+            f"it has {len(asked) - len(missing):,} of the {len(asked):,} that the plan names, and {len(others):,} more"
+        )
+        if near:
+            at = next(number for number in others if names[number - 1].casefold() == near[0])
+            hint = f"column {at} has nearly this name: compare the two"
+        message = f"The data has no column {name!r}, which the plan names."
+        found.append(Problem("missing-column", message, place, hint))
+    return found
 
 
 def check_types(schema: pa.Schema, place: str) -> None:
@@ -455,39 +316,3 @@ def check_types(schema: pa.Schema, place: str) -> None:
                 problems.append(Problem("format", message, place, "turn it into text or numbers, or leave it out"))
     if problems:
         raise DataError(problems)
-
-
-def clean(column: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
-    """Bring a column to one form: text trimmed and dictionary-encoded, missing markers null, and so is NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
-        return _numbers(column)
-    encoded = dictionary_encoded(column)
-    labels, indices = encoded.dictionary, encoded.indices
-    if not _is_text(labels.type):
-        return _numbers(pa.chunked_array([labels.take(indices)]))
-    labels = pc.utf8_trim_whitespace(labels.cast(pa.string()))
-    if missing:
-        labels = pc.if_else(
-            pc.is_in(labels, pa.array(list(missing), pa.string())), pa.scalar(None, pa.string()), labels
-        )
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels)])
-
-
-def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Make NaN null, and take the sign of zero away, which does not tell numbers apart."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_float32(column.type) or pa.types.is_float64(column.type)):
-        return column
-    zero = pa.scalar(0, column.type)
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, zero))
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

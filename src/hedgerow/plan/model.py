@@ -519,6 +519,11 @@ class PlanModel(Frozen):
         return self.columns("quasi-identifier", "sensitive", "other")
 
     @property
+    def named_columns(self) -> tuple[str, ...]:
+        """All columns that the plan names; messages may show these, and no other name that comes from data."""
+        return tuple(dict.fromkeys([*self.attributes, *(name for name in (self.key, self.person) if name is not None)]))
+
+    @property
     def merges(self) -> bool:
         """Tell whether the method starts from the profiles and merges those that are too small."""
         return self.method.name in ("utility", "bottom-up", "euclidean")

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import DataError, PlanError, Problem
+from hedgerow.errors import PlanError, Problem
+from hedgerow.escaping import escape_text
+from hedgerow.intake import is_deeper, read_bytes
 from hedgerow.plan.check import parse
 from hedgerow.plan.model import Attribute, PlanModel
-from hedgerow.plan.places import NOWHERE, read_yaml
+from hedgerow.plan.places import MOST_BYTES, MOST_DEPTH, NOWHERE, read_yaml
 from hedgerow.plan.write import plan_to_yaml, short_forms
 
 
@@ -35,8 +37,15 @@ class Plan(PlanModel):
     """
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: str | Path, *, files: bool = True) -> Plan:
         """Read a plan file; hierarchy files are looked for beside it and become part of the plan.
+
+        Parameters
+        ----------
+        path
+            The file.
+        files
+            Whether it may name hierarchy files. A plan that came with somebody else's release may not.
 
         Raises
         ------
@@ -45,19 +54,10 @@ class Plan(PlanModel):
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise DataError(
-                Problem(
-                    "no-file",
-                    f"The plan cannot be opened: {error.strerror or 'unreadable'}.",
-                    str(path),
-                    "check the path",
-                )
-            ) from None
+            text = read_bytes(path, MOST_BYTES, "The plan").decode("utf-8-sig")
         except UnicodeDecodeError:
             raise PlanError(Problem("yaml", "The plan is not UTF-8 text.", str(path), "save it as UTF-8")) from None
-        return cls.loads(text, file=str(path), base=path.parent)
+        return cls.loads(text, file=str(path), base=path.parent if files else None)
 
     @classmethod
     def loads(cls, text: str, file: str = "plan", base: str | Path | None = ".") -> Plan:
@@ -69,6 +69,8 @@ class Plan(PlanModel):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any], base: str | Path | None = ".") -> Plan:
         """Make a plan from plain data of the same shape as the file; without a ``base`` it may not name files."""
+        if is_deeper(raw, MOST_DEPTH):
+            raise PlanError(Problem("yaml", f"The plan is nested deeper than {MOST_DEPTH} levels."))
         model, problems = parse(raw, NOWHERE, None if base is None else Path(base))
         return cls._from(model, problems)
 
@@ -132,7 +134,7 @@ class Plan(PlanModel):
         limited = [name for name in self.quasi_identifiers if self.attributes[name].limit is not None]
         if limited:
             parts.append("limits on: " + ", ".join(limited))
-        return f"Plan(k={self.privacy.k}, {'; '.join(parts)})"
+        return escape_text(f"Plan(k={self.privacy.k}, {'; '.join(parts)})")
 
     __str__ = __repr__
 

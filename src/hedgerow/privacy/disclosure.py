@@ -13,11 +13,15 @@ from hedgerow.microdata import Microdata
 from hedgerow.privacy.requirement import tally_of
 from hedgerow.privacy.tally import IntArray
 
+LISTED = 1000
+"""Most disclosures that are listed one by one; all are counted."""
+
 
 def attribute_disclosures(microdata: Microdata, group_of: IntArray, groups: int) -> dict[str, Any]:
-    """Count and list the pairs of a group and a sensitive column that has one value in it.
+    """Count the pairs of a group and a sensitive column that has one value in it, and list the first of them.
 
-    Groups are numbered from 0 in the order in which they stand in the release.
+    Groups are numbered from 0 in the order in which they stand in the release; pairs are in the order of groups, then
+    of the names of columns.
     """
     listed: list[tuple[int, str]] = []
     by_attribute = {}
@@ -25,7 +29,7 @@ def attribute_disclosures(microdata: Microdata, group_of: IntArray, groups: int)
         single = np.flatnonzero(tally_of(microdata, position, group_of, groups).distinct == 1)
         by_attribute[column.name] = len(single)
         listed += [(int(group), column.name) for group in single]
-    return {"count": len(listed), "by_attribute": by_attribute, "listed": sorted(listed)}
+    return {"count": len(listed), "by_attribute": by_attribute, "listed": sorted(listed)[:LISTED]}
 
 
 def largest_shares(microdata: Microdata, group_of: IntArray, groups: int) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """From a solution to a release that may be shown: facts and rows, a folder or a table, and the check before."""
 
 from hedgerow.publishing.checking import is_large, verify_before_publishing, where_found
-from hedgerow.publishing.folders import check_targets, publish, verify_privately, write_release
+from hedgerow.publishing.folders import check_targets, publish, publish_link, verify_privately, write_release
 from hedgerow.publishing.making import make_release, self_contained
 from hedgerow.publishing.tables import check_table, publish_table, read_table, verify_table
 
@@ -11,6 +11,7 @@ __all__ = [
     "is_large",
     "make_release",
     "publish",
+    "publish_link",
     "publish_table",
     "read_table",
     "self_contained",

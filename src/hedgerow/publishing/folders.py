@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import tempfile
 import time
 from pathlib import Path
 
 from hedgerow.engines import local
 from hedgerow.engines.base import Engine
 from hedgerow.engines.export import read_back
-from hedgerow.engines.folder import cannot_write, check_free, new_folder
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import DataError, Problem
+from hedgerow.outputs import PreparedFile, PrivateFolder, cannot_write, check_free, new_file, new_folder
+from hedgerow.outputs.file import FOR_ITS_OWNER, refuse_existing
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing.checking import verify_before_publishing
 from hedgerow.release import Release
@@ -30,9 +30,7 @@ def check_targets(output: str | Path | None, link: str | Path | None, replace: b
         check_free(Path(output), replace)
     if link is None:
         return
-    if Path(link).exists():
-        message = "The link table exists already."
-        raise DataError(Problem("output-in-use", message, str(link), "choose another file: it is never overwritten"))
+    refuse_existing(Path(link), "The link table exists already.", "choose another file: it is never overwritten")
     if output is not None and Path(os.path.abspath(link)).is_relative_to(os.path.abspath(output)):  # noqa: PTH100
         message = "The link table is private and must not lie in the release folder."
         raise DataError(Problem("output", message, str(link), "name a file outside of it"))
@@ -53,24 +51,35 @@ def publish(
 
     Returns the release with its rows as they were written, where they are not in memory.
     """
-    with contextlib.ExitStack() as undo:
-        with new_folder(output, replace) as folder:
+    with contextlib.ExitStack() as stack:
+        linked = None
+        if link is not None:
+            linked = PreparedFile(Path(link), FOR_ITS_OWNER, replace=False)
+            stack.callback(linked.remove)
+        with new_folder(output, replace, then=None if linked is None else linked.put) as folder:
             tell("writing", 0, 0)
             name = write_release(release, folder, form, engine)
             tell("verifying", 0, 0)
             verify_before_publishing(release, folder, engine)
-            if link is not None:
-                _write_link(release, Path(link))
-                undo.callback(Path(link).unlink)
-        undo.pop_all()  # the release is in place, so its link stays
+            if linked is not None:
+                _write_link(release, linked)
+        if linked is not None:
+            linked.confirm()
     return release if release.rows.query is None else dataclasses.replace(release, rows=read_back(output / name))
+
+
+def publish_link(release: Release, link: str | Path) -> None:
+    """Write the private link of a release that stays in memory."""
+    with new_file(link, "the link table", mode=FOR_ITS_OWNER) as file:
+        local.write_link(release.record_of_row, file.path)
 
 
 def verify_privately(release: Release, engine: Engine) -> Verification:
     """Write a release to a private place that does not last, and check it against the data it was made from."""
-    with tempfile.TemporaryDirectory(prefix="hedgerow-") as scratch:
-        write_release(release, Path(scratch), "parquet")
-        return verify_before_publishing(release, Path(scratch), engine)
+    with PrivateFolder() as scratch:
+        folder = scratch.folder("release")
+        write_release(release, folder, "parquet")
+        return verify_before_publishing(release, folder, engine)
 
 
 def write_release(release: Release, folder: Path, form: str, engine: Engine | None = None) -> str:
@@ -92,9 +101,10 @@ def _give_one_time(folder: Path) -> None:
         os.utime(path, (now, now))
 
 
-def _write_link(release: Release, path: Path) -> None:
-    """Write the private link from records to released rows."""
+def _write_link(release: Release, file: PreparedFile) -> None:
+    """Write the private link from records to released rows; it gets its name when the release has its own."""
     try:
-        local.write_link(release.record_of_row, path)
+        local.write_link(release.record_of_row, file.path)
+        file.seal()
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise cannot_write(file.target, error) from None

@@ -16,6 +16,7 @@ from hedgerow.engines.place import TablePlace
 from hedgerow.engines.postgres import MARK, PostgresSession
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.intake import read_json
 from hedgerow.plan import Plan
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing.checking import in_database, verify_before_publishing
@@ -112,11 +113,11 @@ def _comment(release: Release) -> str:
 
 def _read_comment(text: str | None, target: TablePlace) -> tuple[Plan, dict[str, Any]]:
     try:
-        said = json.loads(text or "")[MARK]
+        said = read_json(text or "")[MARK]
         plan, facts = said["plan"], said["facts"]
         if isinstance(plan, str) and isinstance(facts, dict):
-            return Plan.loads(plan), facts
-    except (ValueError, KeyError, TypeError, RecursionError):
+            return Plan.loads(plan, file=f"the plan of {target.shown}", base=None), facts
+    except (ValueError, KeyError, TypeError):
         pass
     message = "The table is not a release: its comment does not hold a plan and facts."
     raise DataError(Problem("not-a-release", message, target.shown, "name a table that anonymize made"))

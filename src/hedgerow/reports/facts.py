@@ -78,7 +78,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "largest_share_of_one_value": largest_shares(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
-        "columns_not_released": sorted(table.not_released),
+        "columns_not_released": sorted(name for name in table.not_released if name in plan.named_columns),
+        "columns_not_in_plan": sum(name not in plan.named_columns for name in table.not_released),
     }
     if plan.rules:
         facts["rules"] = measures.rules_kept(recoding, worths, plan.rules)

@@ -172,12 +172,9 @@ def _assumed(material: Material) -> Iterator[str]:
 
 def columns(material: Material) -> str:
     """Show every column, what it is taken to be, and what happens to it."""
-    plan, facts = material.plan, material.facts
+    plan = material.plan
     roles = list(dict.fromkeys(attribute.role for attribute in plan.attributes.values()))
-    left = facts.get("columns_not_released")
-    unnamed = (
-        [one for one in left if isinstance(one, str) and one not in plan.attributes] if isinstance(left, list) else []
-    )
+    others = _not_in_plan(material)
     rows: list[tuple[str, str, str, str]] = [
         (
             name(column),
@@ -187,7 +184,9 @@ def columns(material: Material) -> str:
         )
         for column, attribute in plan.attributes.items()
     ]
-    rows += [(name(column), "not in the plan", "not released", "–") for column in unnamed]
+    if others:
+        many = "1 other column" if others == 1 else f"{others:,} other columns"
+        rows.append((many, "not in the plan", "not released", "–"))
     return section(
         "columns",
         "Columns and their roles",
@@ -195,6 +194,14 @@ def columns(material: Material) -> str:
         pairs((role, WHY[role]) for role in WHY if role in roles),
         table(("column", "role", "what happens to it", "limit"), rows, more="columns"),
     )
+
+
+def _not_in_plan(material: Material) -> int:
+    """Count the columns that the plan does not name; their names come from the data, and are not shown."""
+    left = material.facts.get("columns_not_released")
+    listed = left if isinstance(left, list) else []  # earlier versions listed them too
+    unnamed = sum(one not in material.plan.named_columns for one in listed if isinstance(one, str))
+    return material.facts.count("columns_not_in_plan") + unnamed
 
 
 def _coarsened(attribute: Attribute) -> str:

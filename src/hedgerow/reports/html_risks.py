@@ -52,7 +52,7 @@ def disclosures(material: Material) -> str:
         for pair in pairs[:MOST_LISTED]
         if isinstance(pair[0], int) and isinstance(pair[1], str)
     )
-    left = len(pairs) - MOST_LISTED
+    left = max(facts.count("attribute_disclosures", "count") or 0, len(pairs)) - MOST_LISTED  # not all are listed
     which = f"Groups, numbered from 0 as they stand in the data: {shown}" + (
         f" … and {left:,} more." if left > 0 else "."
     )

@@ -6,13 +6,13 @@ the format, SVG or PNG, and the same facts give the same bytes of SVG with the s
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
+from hedgerow.outputs import new_file
+from hedgerow.working_folder import import_library
 
 PIXELS_PER_INCH = 100
 WIDTH = 9.0  # inches: 900 pixels
@@ -249,21 +249,18 @@ class _Plot:
             if kind is None:
                 nothing = {"svg": ("Date", "Creator"), "png": ("Software",)}[self._format]  # what differs by day
                 metadata = dict.fromkeys(nothing)
-                self.figure.savefig(self.path, format=self._format, metadata=metadata, facecolor="white")
-        except OSError as problem:
-            reason = os.strerror(problem.errno) if problem.errno else "unknown reason"
-            message = f"The plot cannot be written: {reason}."
-            raise DataError(Problem("output", message, str(self.path), "name a file that you may write to")) from None
+                with new_file(self.path, "the plot", replace=True) as file:
+                    self.figure.savefig(file.path, format=self._format, metadata=metadata, facecolor="white")
         finally:
             self._style.__exit__(kind, error, trace)
 
 
 def _load(name: str) -> Any:
     try:
-        return importlib.import_module(name)
+        return import_library(name)
     except ImportError:
         message = "Plots need matplotlib, which is not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[report]'")) from None
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("report"))) from None
 
 
 def _short(text: str, most: int = 22) -> str:

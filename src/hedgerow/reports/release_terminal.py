@@ -27,6 +27,9 @@ STEPS = {  # what is said of each step of a change: of one, of several
 }
 CAME = {"inserted": "came", "deleted": "left", "updated": "changed"}
 AS_IT_IS = {
+    "create": "the store holds this release already",
+    "insert": "just these records were inserted before",
+    "delete": "just these records were deleted before",
     "update": "the records are so already",
     "optimize": "no step from here loses less",
     "restart": "the groups are those of a fresh release",
@@ -149,6 +152,8 @@ def erasure_summary(found: Mapping[str, Any]) -> RenderableType:
     who = "1 person" if found["people"] == 1 else f"{found['people']:,} people"
     rows = "1 row" if found["rows"] == 1 else f"{found['rows']:,} rows"
     done = Text(f"erased: {rows} about {who}, from the private tables of all versions")
+    if not found["rows"]:
+        done = Text("Nothing to erase: no version has any of these keys (any more). The store was cleaned once more.")
     kept = Text("Backups of the store, files that were exported and link tables still have them.", style="dim")
     deletion = [] if found["deletion"] is None else [change_summary(found["deletion"]), Text()]
     return Group(*deletion, done, kept)

@@ -58,12 +58,26 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if exact:
         text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
         lines.add_row("end points", Text(text, style="yellow"))
-    if facts["columns_not_released"]:
-        lines.add_row("left out", ", ".join(facts["columns_not_released"]))
+    left_out = columns_left_out(facts)
+    if left_out:
+        lines.add_row("left out", left_out)
     parts: list[RenderableType] = [lines, Text(), _loss_bars(facts)]
     if "rules" in facts:
         parts += [Text(), _rules(facts["rules"])]
     return Group(*parts)
+
+
+def columns_left_out(facts: Mapping[str, Any]) -> str:
+    """Name the columns that the plan leaves out, and count those that it does not name.
+
+    Examples
+    --------
+    >>> columns_left_out({"columns_not_released": ["name"], "columns_not_in_plan": 2})
+    'name, and 2 columns that the plan does not name'
+    """
+    named, others = facts.get("columns_not_released", []), facts.get("columns_not_in_plan", 0)
+    counted = [f"{others:,} column{'' if others == 1 else 's'} that the plan does not name"] if others else []
+    return ", and ".join([*([", ".join(named)] if named else []), *counted])
 
 
 def _search(facts: Mapping[str, Any]) -> str:

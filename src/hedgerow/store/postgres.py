@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError
-from hedgerow.server import connect, find_driver
+from hedgerow.server import TRANSACTION, connect, find_driver, how_it_ended
 from hedgerow.store import store as shared
 from hedgerow.store.address import ServerAddress
 from hedgerow.store.schema import KEY, META, NUMBER, TEXT, Table
-from hedgerow.store.store import Store, Taken
+from hedgerow.store.store import Deed, Store, Taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,11 +23,13 @@ class PostgresStore(Store):
     """A store in a schema of its own. Rows go in by COPY, inside the transaction of their version."""
 
     _kinds = {NUMBER: "BIGINT", TEXT: "TEXT", KEY: 'TEXT COLLATE "C"'}  # noqa: RUF012 - never changed
+    _survives_loss = True  # the server has synced it before it says so
 
     def __init__(self, address: ServerAddress) -> None:
         super().__init__(address.shown)
         self.address = address
         self._connection: Any = None
+        self._number = ""
         self._driver = find_driver("A store on a PostgreSQL server")
 
     def close(self) -> None:
@@ -60,10 +62,10 @@ class PostgresStore(Store):
         return found
 
     @contextlib.contextmanager
-    def _founding(self) -> Iterator[None]:
+    def _founding(self, deed: Deed) -> Iterator[None]:
         if self._connection is None:
             self._connect()
-        with self._transaction():
+        with self._transaction(deed):
             if self._names():
                 raise Taken
             query = "SELECT CAST(nspname AS TEXT) AS name FROM pg_catalog.pg_namespace WHERE nspname = CAST(? AS TEXT)"
@@ -87,8 +89,19 @@ class PostgresStore(Store):
         self._run("BEGIN")
         self._run(f"SET LOCAL lock_timeout = {int(shared.PATIENCE * 1000)}")
 
+    def _prepare_end(self) -> None:
+        (self._number,) = self._texts(TRANSACTION)
+
     def _commit(self) -> None:
         self._run("COMMIT")
+
+    def _was_committed(self, deed: Deed) -> bool:
+        self.close()
+        self._connect()
+        ended = how_it_ended(self._number, lambda query: self._texts(query)[0])
+        if ended is None:
+            return self._holds(deed)
+        return ended
 
     def _rollback(self) -> None:
         if self._connection is not None:
@@ -123,6 +136,15 @@ class PostgresStore(Store):
         query = (
             f'WITH gone AS (DELETE FROM {self._name(table)} WHERE "key" IN'
             " (SELECT json_array_elements_text(CAST(? AS json))) RETURNING 1) SELECT COUNT(*) AS rows FROM gone"
+        )
+        return int(self._read(query, pa.schema([("rows", pa.int64())]), keys)["rows"][0].as_py())
+
+    def _count(self, table: Table, keys: str) -> int:
+        import pyarrow as pa
+
+        query = (
+            f'SELECT COUNT(*) AS rows FROM {self._name(table)} WHERE "key" IN'
+            " (SELECT json_array_elements_text(CAST(? AS json)))"
         )
         return int(self._read(query, pa.schema([("rows", pa.int64())]), keys)["rows"][0].as_py())
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, DoneBut, Problem
 from hedgerow.store import store as shared
 from hedgerow.store.schema import KEY, NUMBER, TEXT, Table
-from hedgerow.store.store import Store, Taken
+from hedgerow.store.store import Deed, Store, Taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,12 +76,12 @@ class SqliteStore(Store):
         return frozenset(str(name) for (name,) in found)
 
     @contextlib.contextmanager
-    def _founding(self) -> Iterator[None]:
+    def _founding(self, deed: Deed) -> Iterator[None]:
         made = self._make_file()
         file = _identity(self.path)
         try:
             self._connect()
-            with self._transaction():
+            with self._transaction(deed):
                 if self._names():
                     raise Taken
                 if _identity(self.path) != file:
@@ -142,8 +142,17 @@ class SqliteStore(Store):
     def _begin(self) -> None:
         self._run("BEGIN IMMEDIATE")
 
+    def _prepare_end(self) -> None:
+        """Nothing to do: the file tells."""
+
     def _commit(self) -> None:
         self._run("COMMIT")
+
+    def _was_committed(self, deed: Deed) -> bool:
+        # SQLite undoes it if the journal is still there, which opening the file finds out. Else it was committed, and
+        # only the folder could not be synced.
+        self._connect()
+        return self._holds(deed)
 
     def _rollback(self) -> None:
         with contextlib.suppress(sqlite3.Error):
@@ -211,6 +220,11 @@ class SqliteStore(Store):
         with self._translated():
             return self._db.execute(query, (keys,)).rowcount
 
+    def _count(self, table: Table, keys: str) -> int:
+        query = f'SELECT COUNT(*) FROM {self._name(table)} WHERE "key" IN (SELECT value FROM json_each(?))'
+        with self._translated():
+            return int(self._db.execute(query, (keys,)).fetchone()[0])
+
     def _forget(self) -> None:
         # Overwriting what is deleted is not enough: pages that were split before keep copies in their unused parts.
         try:
@@ -218,8 +232,9 @@ class SqliteStore(Store):
         except DataError as error:
             (reason,) = error.problems
             message = "The rows are erased, but the file could not be written anew, so copies may linger in it."
-            hint = f"{reason.message} Erase the same keys again when that is mended."
-            raise self._problem(reason.code, message, hint) from None
+            why = reason.message.replace(" Nothing was changed.", "")
+            hint = f"{why} Erase the same keys again when that is mended."
+            raise DoneBut(Problem("done-but", message, self.shown, hint)) from None
 
     # ---- what went wrong -----------------------------------------------------------------------------------
 

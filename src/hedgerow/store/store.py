@@ -7,10 +7,12 @@ import datetime as dt
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, DoneBut, HedgerowError, Problem
+from hedgerow.outputs.moment import record, suspect, undisturbed
 from hedgerow.server import is_keepable
 from hedgerow.store.rows import few_rows, rows_of, unkeepable
 from hedgerow.store.schema import ERASURES, FIRST, FORMAT, GROUPS, META, PLACES, RECORDS, STEPS, VERSIONS, Table
@@ -28,6 +30,25 @@ PLAIN = ("counts", "scores", "facts", "verification", "audit")  # columns of ver
 
 class Taken(Exception):
     """Something that must be there once is there already; the database said so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Deed:
+    """What a transaction does, so that it can be said, and found out about.
+
+    Attributes
+    ----------
+    what
+        In the words of whoever asks: "version 3 is in the store".
+    version
+        The version it writes, if it writes one.
+    keys
+        The keys it removes, as a JSON array, if it removes any.
+    """
+
+    what: str
+    version: NewVersion | None = None
+    keys: str = ""
 
 
 class Store(ABC):
@@ -155,7 +176,7 @@ class Store(ABC):
         told = {**meta, "format": FORMAT, "schema": str(len(self.steps))}
         prepared = _prepare(first)
         try:
-            with self._founding():
+            with self._founding(Deed(f"version 1 is in the store: {self.shown}", first)):
                 for table in (table for step in self.steps for table in step):
                     self._run(self._create(table))
                 self._insert(META, few_rows(META, [{"name": name, "value": told[name]} for name in sorted(told)]))
@@ -176,21 +197,31 @@ class Store(ABC):
         self._need()
         prepared = _prepare(version)
         try:
-            with self._transaction():
+            with self._transaction(Deed(f"version {version.number} is in the store: {self.shown}", version)):
                 self._migrate()
-                head, chain = self._newest()
-                if head >= version.number:
-                    raise Taken
-                if head != version.number - 1:
-                    message = f"The next version of the store is {head + 1}. Got {version.number} instead."
-                    raise self._problem("store-changed", message)
-                self._write(version, prepared, chain)
+                self._append(version, prepared)
         except Taken:
-            message = f"Somebody else has written version {version.number} meanwhile; nothing was changed."
-            raise self._problem("store-changed", message, "run it again") from None
+            raise self._overtaken(version) from None
 
-    def erase(self, keys: Sequence[str]) -> int:
+    def _append(self, version: NewVersion, prepared: Mapping[Table, pa.Table]) -> None:
+        """Write the next version, inside a transaction."""
+        head, chain = self._newest()
+        if head >= version.number:
+            raise Taken
+        if head != version.number - 1:
+            message = f"The next version of the store is {head + 1}. Got {version.number} instead."
+            raise self._problem("store-changed", message)
+        self._write(version, prepared, chain)
+
+    def _overtaken(self, version: NewVersion) -> DataError:
+        message = f"Somebody else has written version {version.number} meanwhile; nothing was changed."
+        return self._problem("store-changed", message, "run it again")
+
+    def erase(self, keys: Sequence[str], without: NewVersion | None = None) -> int:
         """Remove every row about some people from the private tables, in every version.
+
+        Who is still in the release must leave it with a new version, ``without`` them, which is written in the same
+        transaction. Erasing people who are gone already is harmless: what may linger of them is removed once more.
 
         That something was erased is logged with the number of rows, not with the keys. What was published, and the
         chain, stay as they are.
@@ -206,6 +237,11 @@ class Store(ABC):
         -------
         int
             How many rows were removed; 0 if nobody has such a key.
+
+        Raises
+        ------
+        DoneBut
+            If they are erased, but the file could not be written anew.
         """
         if isinstance(keys, str):
             raise TypeError("'keys' must be a sequence of keys, not one text")
@@ -216,16 +252,19 @@ class Store(ABC):
         if not wanted:
             return 0
         as_json = json.dumps(wanted)
+        prepared = None if without is None else _prepare(without)
         try:
-            with self._transaction():
+            with self._transaction(Deed(f"they are erased from the store: {self.shown}", without, as_json)):
                 self._migrate()
+                if without is not None and prepared is not None:
+                    self._append(without, prepared)
                 rows = self._delete(RECORDS, as_json) + self._delete(PLACES, as_json)
                 if rows:
                     number = len(self.erasures()) + 1
                     log = {"number": number, "made_at": _now(), "head": self._newest()[0], "rows": rows}
                     self._insert(ERASURES, few_rows(ERASURES, [log]))
         except Taken:
-            raise self._busy() from None
+            raise (self._busy() if without is None else self._overtaken(without)) from None
         self._forget()
         return rows
 
@@ -332,14 +371,52 @@ class Store(ABC):
         return f"CREATE TABLE {self._name(table)} ({', '.join([*columns, key])}){self._suffix}"
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, deed: Deed) -> Iterator[None]:
         self._begin()
         try:
             yield
-            self._commit()
+            self._prepare_end()
         except BaseException:
             self._rollback()
             raise
+        with undisturbed(f"It is not known whether {deed.what}."):  # the moment of truth
+            try:
+                self._commit()
+            except Exception as error:
+                self._rollback()
+                self._find_out(deed, error)
+            record(deed.what)
+
+    def _find_out(self, deed: Deed, error: Exception) -> None:
+        """Find out whether a transaction was committed that failed to say so; returns if it was, and all is well."""
+        try:
+            happened = self._was_committed(deed)
+        except HedgerowError:
+            suspect(f"It is not known whether {deed.what}.")
+            message = f"The end of the change failed, and it is not known whether {deed.what}."
+            hint = "run 'hedgerow release history': either all of it happened, or nothing"
+            raise DoneBut(Problem("in-doubt", message, self.shown, hint)) from None
+        if not happened:
+            raise error
+        if not self._survives_loss:
+            record(deed.what)
+            message = f"The disk did not confirm the end of the change, but {deed.what}."
+            raise DoneBut(Problem("done-but", message, self.shown, "check the disk")) from None
+
+    def _holds(self, deed: Deed) -> bool:
+        """Tell whether what was to be written is there."""
+        self.look()
+        if not self.begun:
+            return False
+        if deed.keys and (self._count(RECORDS, deed.keys) or self._count(PLACES, deed.keys)):
+            return False
+        if deed.version is None:
+            return True
+        plain = {name: canonical(getattr(deed.version, name)) for name in PLAIN}
+        return any(
+            row["version"] == deed.version.number and all(row[name] == plain[name] for name in PLAIN)
+            for row in self._version_rows()
+        )
 
     def _need(self) -> None:
         if not self.begun:
@@ -374,6 +451,7 @@ class Store(ABC):
 
     _kinds: Mapping[str, str]  # the type of a column of each kind
     _suffix: str = ""  # what follows a table's columns
+    _survives_loss = False  # whether what is committed is safe even if we never heard of it
 
     @abstractmethod
     def close(self) -> None:
@@ -388,7 +466,7 @@ class Store(ABC):
         """The names of the tables that are there; none if there is nothing at all."""
 
     @abstractmethod
-    def _founding(self) -> contextlib.AbstractContextManager[None]:
+    def _founding(self, deed: Deed) -> contextlib.AbstractContextManager[None]:
         """A transaction at a place that holds nothing; if it fails, the place holds nothing again."""
 
     @abstractmethod
@@ -396,8 +474,16 @@ class Store(ABC):
         """Begin a transaction that writes."""
 
     @abstractmethod
+    def _prepare_end(self) -> None:
+        """Do what must be done before a transaction ends, so that its end can be found out about later."""
+
+    @abstractmethod
     def _commit(self) -> None:
         """End it, keeping what was written."""
+
+    @abstractmethod
+    def _was_committed(self, deed: Deed) -> bool:
+        """Tell whether the last transaction was committed, though its end failed; raises if that cannot be known."""
 
     @abstractmethod
     def _rollback(self) -> None:
@@ -422,6 +508,10 @@ class Store(ABC):
     @abstractmethod
     def _delete(self, table: Table, keys: str) -> int:
         """Remove the rows with any of the keys, which are given as a JSON array; returns how many."""
+
+    @abstractmethod
+    def _count(self, table: Table, keys: str) -> int:
+        """Count the rows with any of the keys, which are given as a JSON array."""
 
     @abstractmethod
     def _forget(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.escaping import escape_json
 
 if TYPE_CHECKING:
     from hedgerow.studio.sessions import Session
@@ -41,7 +42,7 @@ class AuditLog:
             **facts,
         }
         with self._lock:
-            os.write(self._handle, (json.dumps(line, ensure_ascii=False) + "\n").encode())
+            os.write(self._handle, (escape_json(json.dumps(line, ensure_ascii=False)) + "\n").encode())
 
     def close(self) -> None:
         """Close the file."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from hedgerow import children
 from hedgerow.errors import Problem
 
 State = Literal["running", "done", "cancelled", "failed"]
@@ -39,14 +38,7 @@ class Job:
         self._began, self._seconds = time.monotonic(), 0.0
         self._cancelled = False
         self._ended = ended
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "hedgerow.studio.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a library might print what it read
-            text=True,
-            encoding="utf-8",
-        )
+        self._process = children.start("hedgerow.studio.worker", databases=True, input=True)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(task) + "\n")  # not an argument: an address may hold a password
@@ -79,7 +71,7 @@ class Job:
     def _kill_if_need_be(self) -> None:
         try:
             self._process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
+        except children.TimeoutExpired:
             self._process.kill()
 
     def _listen(self) -> None:

@@ -14,15 +14,16 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hedgerow.engines.scratch import PrivateFolder
+from hedgerow.outputs import PrivateFolder
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.files import Files
+from hedgerow.studio.reader import Reader, Readers
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.workbench import Workbench
 
 IDLE_SECONDS = 12 * 3600
 """A session that nobody used for so long ends, and its files are removed."""
-SWEEP_SECONDS = 300.0
+SWEEP_SECONDS = 60.0
 MOST_SESSIONS = 64
 MOST_OF_A_USER = 6
 """Sessions that one person may have; of more, the one longest unused ends."""
@@ -70,6 +71,7 @@ class Sessions:
     def __init__(self, settings: Settings, log: AuditLog) -> None:
         self._settings, self._log = settings, log
         self._folder = PrivateFolder()
+        self._readers = Readers()
         self._by_hash: dict[str, Session] = {}
         self._tokens: set[str] = set()
         self._lock = threading.Lock()
@@ -99,9 +101,9 @@ class Sessions:
         secret = secrets.token_urlsafe(32)
         folder = self._folder.path / secrets.token_hex(12)
         folder.mkdir(mode=0o700)
-        session = Session(
-            user, folder, Files(folder, 3 * self._settings.upload_bytes), Workbench(folder), self._settings, self._log
-        )
+        bench = Workbench(folder, Reader(folder, self._readers, user))
+        files = Files(folder, 3 * self._settings.upload_bytes)
+        session = Session(user, folder, files, bench, self._settings, self._log)
         with self._lock:
             self._by_hash[_hash(secret)] = session
         return secret, session
@@ -166,6 +168,7 @@ class Sessions:
     def _sweep(self) -> None:
         while not self._closed.wait(SWEEP_SECONDS):
             self.expire()
+            self._readers.sweep()
 
 
 def _is_idle(session: Session) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hedgerow.maintained import open_release
 from hedgerow.reports.material import demands_of
@@ -67,6 +69,12 @@ def look_at(place: str) -> StoreView:
             None if plan.drift is None else plan.drift.share,
             tuple(release.history()),
         )
+
+
+def store_of(raw: Mapping[str, Any]) -> StoreView:
+    """Take what a reader saw in a store."""
+    versions = tuple(VersionRow(**row) for row in raw["versions"])
+    return StoreView(**{**raw, "demands": tuple(raw["demands"]), "versions": versions})
 
 
 def shown_store(place: str) -> str:

@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import read_bytes
 
 COST = {"n": 1 << 15, "r": 8, "p": 1}  # some 0.1 s and 32 MB a try
 MEMORY = 64 << 20
 SHORTEST = 10
+MOST_BYTES = 16 << 20  # of a users file
 NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 TRIES, WINDOW_SECONDS = 10, 60.0
 """Wrong passwords that one name may have within the window before it has to wait."""
@@ -57,9 +59,9 @@ def read_users(path: Path) -> dict[str, str]:
         If it cannot be read, others may read it, or a line is not one of a user.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path, MOST_BYTES, "The users file").decode().splitlines()
         mode = path.stat().st_mode
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, DataError):
         raise _problem("The users file cannot be read.", path, "make one with --add-user NAME") from None
     if mode & 0o077:
         raise _problem("The users file can be read by others.", path, "chmod 600 it")

@@ -1,19 +1,126 @@
-"""What screens show of a column: its tree with counts, or its numbers."""
+"""What screens show of a table and its columns, as plain data that a reader sends and the server takes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.explanation import Outlook
+from hedgerow.explanation import Cause, Condition, Explanation, Lift, Outlook
 from hedgerow.hierarchy import Hierarchy
-from hedgerow.hierarchy.numbers import Number
+from hedgerow.hierarchy.numbers import Number, number_label, parse_number
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 
 IntArray = npt.NDArray[np.int64]
 MOST_BINS = 60
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """A column of a table, as far as a screen shows it.
+
+    Attributes
+    ----------
+    readable, nearly_unique
+        Whether its values can be told apart; whether nearly every record has its own.
+    role, seen, notes, rule, unknown
+        What is proposed for it: see :class:`~hedgerow.drafting.propose.Proposal`; the rule as plain data.
+    kind, bars
+        How its values are spread: see :class:`~hedgerow.drafting.distribution.Distribution`; no kind without values.
+    """
+
+    name: str
+    readable: bool
+    nearly_unique: bool
+    role: str
+    seen: str
+    notes: tuple[str, ...]
+    rule: Any
+    unknown: str
+    kind: str
+    bars: tuple[tuple[str, int], ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> ColumnView:
+        """Take what a reader sent."""
+        bars = tuple((str(label), int(count)) for label, count in raw["bars"])
+        return cls(**{**raw, "notes": tuple(raw["notes"]), "bars": bars})
+
+
+@dataclass(frozen=True)
+class FirstWish:
+    """How a column is coarsened now, and for every other way something to begin with.
+
+    Attributes
+    ----------
+    unlisted
+        Values of the column that are not looked at.
+    """
+
+    kind: str
+    typed: Mapping[str, Any]
+    unlisted: int
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """What a person wishes a hierarchy to be.
+
+    Attributes
+    ----------
+    keys
+        What would stand in the plan for the column.
+    tree, counts
+        The tree over the values that occur, and the records under every node; None for free intervals.
+    unplaced, unplaced_records
+        Different values that have no place in it, and how many records have them.
+    """
+
+    keys: dict[str, Any]
+    tree: Hierarchy | None = None
+    counts: tuple[int, ...] = ()
+    unplaced: int = 0
+    unplaced_records: int = 0
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Wish:
+        """Take what a reader sent."""
+        if raw["tree"] is None:
+            return cls(raw["keys"])
+        counts = tuple(map(int, raw["counts"]))
+        return cls(raw["keys"], tree_of(raw["tree"]), counts, int(raw["unplaced"]), int(raw["unplaced_records"]))
+
+
+def tree_of(raw: Mapping[str, Any]) -> Hierarchy:
+    """Take a tree that a reader sent."""
+    return Hierarchy(tuple(map(str, raw["names"])), tuple(map(int, raw["parents"])))
+
+
+def outlook_of(raw: Mapping[str, Any]) -> Outlook:
+    """Take an outlook that a reader sent; it says nothing of single profiles."""
+    return Outlook(
+        **{
+            **raw,
+            "withheld_by_profile": np.zeros(0, np.int64),
+            "conditions": _conditions(raw),
+            "impossible": tuple(raw["impossible"]),
+        }
+    )
+
+
+def explanation_of(raw: Mapping[str, Any]) -> Explanation:
+    """Take an explanation that a reader sent."""
+    causes = tuple(Cause(**cause) for cause in raw["causes"])
+    lifts = tuple(Lift(**lift) for lift in raw["lifts"])
+    return Explanation(**{**raw, "causes": causes, "lifts": lifts, "conditions": _conditions(raw)})
+
+
+def _conditions(raw: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return tuple(Condition(**{**one, "columns": tuple(one["columns"])}) for one in raw["conditions"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +139,22 @@ class TreeView:
     counts: IntArray
     withheld: IntArray
     marked: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "names": self.hierarchy.names,
+            "parents": self.hierarchy.parents,
+            "counts": self.counts.tolist(),
+            "withheld": self.withheld.tolist(),
+            "marked": [int(node) for node in self.marked],
+        }
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> TreeView:
+        """Take what a reader sent."""
+        counts, withheld = (np.array(raw[name], np.int64) for name in ("counts", "withheld"))
+        return cls(tree_of(raw), counts, withheld, tuple(map(int, raw["marked"])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +175,55 @@ class NumbersView:
     missing: int
     cuts: tuple[Number, ...]
     width: Number | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; exact numbers as text."""
+        exact = {"cuts": list(map(number_label, self.cuts)), "width": None if self.width is None else str(self.width)}
+        return {"bins": self.bins, "least": self.least, "greatest": self.greatest, "missing": self.missing, **exact}
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> NumbersView:
+        """Take what a reader sent."""
+        bins = tuple((float(low), float(high), int(count)) for low, high, count in raw["bins"])
+        cuts = tuple(number_of(cut) for cut in raw["cuts"])
+        width = None if raw["width"] is None else number_of(raw["width"])
+        return cls(bins, float(raw["least"]), float(raw["greatest"]), int(raw["missing"]), cuts, width)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known of one column, and of all others in short.
+
+    Attributes
+    ----------
+    step
+        Grid that cuts of its numbers lie on.
+    sizes
+        A few words about every quasi-identifier.
+    """
+
+    tree: TreeView | None
+    numbers: NumbersView | None
+    step: Number
+    sizes: Mapping[str, str]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Look:
+        """Take what a reader sent."""
+        return cls(
+            None if raw["tree"] is None else TreeView.of(raw["tree"]),
+            None if raw["numbers"] is None else NumbersView.of(raw["numbers"]),
+            number_of(raw["step"]),
+            {str(name): str(size) for name, size in raw["sizes"].items()},
+        )
+
+
+def number_of(text: str) -> Number:
+    """Take an exact number that a reader sent."""
+    found = parse_number(text)
+    if found is None:
+        raise ValueError("not a number")
+    return found
 
 
 def tree_view(microdata: Microdata, outlook: Outlook, column: str) -> TreeView | None:
@@ -87,6 +259,25 @@ def numbers_view(microdata: Microdata, column: str) -> NumbersView | None:
         for low, high, height in zip(edges[:-1], edges[1:], heights.tolist(), strict=True)
     )
     return NumbersView(rows, float(numbers[0]), float(numbers[-1]), missing, found.cuts, found.width)
+
+
+def step_of(microdata: Microdata, column: str) -> Number:
+    """Return the grid that cuts of a column lie on: that of ``snap``, or one unit of the last decimal place."""
+    found = microdata.columns[_position(microdata, column)]
+    if not isinstance(found, FreeColumn):
+        return 1
+    return found.intervals.snap or unit(found.intervals.decimals)
+
+
+def unit(places: int) -> Number:
+    """Return one unit of the last of some decimal places.
+
+    Examples
+    --------
+    >>> unit(0), unit(2)
+    (1, Decimal('0.01'))
+    """
+    return 1 if places == 0 else Decimal(1).scaleb(-places)
 
 
 def _position(microdata: Microdata, column: str) -> int:

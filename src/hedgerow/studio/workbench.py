@@ -5,26 +5,33 @@ The plan is always a valid one: a change that would break it is refused with the
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hedgerow.drafting.column import Column
-from hedgerow.drafting.examination import Examination
 from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.examining import examine
-from hedgerow.explanation import Explanation, Outlook, explain_limits, look_ahead
-from hedgerow.microdata import Microdata
+from hedgerow.explanation import Explanation, Lift, Outlook
+from hedgerow.hierarchy import Hierarchy
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.progress import Progress
 from hedgerow.server import is_server, shown
 from hedgerow.studio.jobs import Job
+from hedgerow.studio.reader import Reader
 from hedgerow.studio.runs import Run
-from hedgerow.studio.views import NumbersView, TreeView, numbers_view, tree_view
-from hedgerow.workflow import read_microdata
+from hedgerow.studio.stores import StoreView, store_of
+from hedgerow.studio.views import (
+    ColumnView,
+    FirstWish,
+    Look,
+    NumbersView,
+    TreeView,
+    Wish,
+    explanation_of,
+    outlook_of,
+    tree_of,
+)
 
 MOST_STEPS = 200
 """Changes that can be undone."""
@@ -42,30 +49,31 @@ class Source:
         What the verbs are given: a path, or the address of a table, which may hold a password.
     name
         What a person calls it; shows no password.
-    seen
-        What was seen in it.
+    form
+        How it was said to be written when it was looked at; None if nothing was said.
+    records, columns, preview
+        What was seen in it: how many records, its columns, some of its first rows.
     """
 
     place: str = field(repr=False)
     name: str
-    seen: Examination = field(repr=False)
+    form: Mapping[str, Any] | None
+    records: int
+    columns: tuple[ColumnView, ...] = field(repr=False)
+    preview: tuple[tuple[str | None, ...], ...] = field(repr=False)
 
-    @property
-    def records(self) -> int:
-        """Number of records."""
-        return self.seen.records
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """Its columns, with counts of their values."""
-        return self.seen.columns
+    def seen_anew(self, raw: Mapping[str, Any]) -> Source:
+        """Return the table with what a reader saw in it."""
+        columns = tuple(ColumnView.of(column) for column in raw["columns"])
+        preview = tuple(map(tuple, raw["preview"]))
+        return replace(self, form=raw["form"], records=int(raw["records"]), columns=columns, preview=preview)
 
 
 class Workbench:
     """What a session works on."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, reader: Reader | None = None) -> None:
+        self._folder, self._reader = folder, reader or Reader(folder)
         self.source: Source | None = None
         self.plan: Plan | None = None
         self.runs: list[Run] = []
@@ -76,25 +84,25 @@ class Workbench:
         self._past: list[Plan] = []
         self._future: list[Plan] = []
         self._lock = threading.RLock()
-        self._encoded: tuple[str, Microdata] | None = None
         self._outlook: tuple[str, Outlook] | None = None
 
     # -- the table -----------------------------------------------------------------------------------------------------
 
-    def open(
-        self,
-        place: str | Path,
-        name: str | None = None,
-        plan: str | Path | None = None,
-        progress: Progress | None = None,
-    ) -> None:
+    def open(self, place: str | Path, name: str | None = None, plan: str | Path | None = None) -> None:
         """Take a table to work on, with a plan that is given, or else drafted."""
-        given = None if plan is None else Plan.load(plan)
-        seen = examine(place, None if given is None else given.data, progress)
-        drafted = given or Plan.loads(seen.to_yaml(), file="draft")
+        place = str(place) if is_server(place) else str(Path(place).absolute())
+        file = None if plan is None else str(Path(plan).absolute())
+        found = self._reader.ask("examine", place, plan_file=file, form=None, draft=True)
+        taken = Plan.from_dict(found["plan"], base=None)
+        name = name or (shown(place) if is_server(place) else Path(place).name)
+        source = Source(place, name, None, 0, (), ()).seen_anew(found)
         with self._lock:
-            self.source = Source(str(place), name or (shown(place) if is_server(place) else Path(place).name), seen)
-            self._begin(drafted)
+            self.source = source
+            self._begin(taken)
+
+    def read_plan(self, path: Path, name: str) -> Plan:
+        """Read a plan that somebody brought."""
+        return Plan.from_dict(self._reader.ask("plan", path=str(path), name=name)["plan"], base=None)
 
     def take_plan(self, plan: Plan) -> None:
         """Take another plan for the table, which must have the columns that it names."""
@@ -104,17 +112,18 @@ class Workbench:
         if absent:
             message = f"The plan names columns that the table does not have: {', '.join(absent[:10])}."
             raise PlanError(Problem("missing-column", message, hint="open the table that the plan is for"))
-        seen = self.source.seen
+        source = self.source
         if plan.data != (DataFormat() if self.plan is None else self.plan.data):  # its cells are read in another way
-            seen = examine(self.source.place, plan.data)
+            form = plan.data.model_dump(mode="json", exclude_unset=True)
+            source = source.seen_anew(self._reader.ask("examine", source.place, form=form))
         with self._lock:
-            self.source = replace(self.source, seen=seen)
+            self.source = source
             self._begin(plan)
 
     def _begin(self, plan: Plan) -> None:
         self.plan = plan
         self._past, self._future = [], []
-        self._encoded = self._outlook = None
+        self._outlook = None
         self.version += 1
 
     # -- the plan ------------------------------------------------------------------------------------------------------
@@ -180,40 +189,73 @@ class Workbench:
 
     # -- what the plan comes to ----------------------------------------------------------------------------------------
 
-    def microdata(self) -> Microdata:
-        """The encoded table under the plan's limits; encoded anew only if more than limits and promises changed."""
-        plan = self._settled()
-        bare, key = _without_limits(plan)
-        with self._lock:
-            if self._encoded is None or self._encoded[0] != key:
-                assert self.source is not None
-                self._encoded = key, read_microdata(self.source.place, bare)[0]
-            return self._encoded[1].under(plan)
-
     def outlook(self) -> Outlook:
-        """What the limits come to."""
-        key = self._settled().digest()
-        with self._lock:
-            if self._outlook is None or self._outlook[0] != key:
-                self._outlook = key, look_ahead(self.microdata(), self._settled())
-            return self._outlook[1]
+        """What the limits come to; it says nothing of single profiles."""
+        plan = self._planned()
+        key = plan.digest()
+        if self._outlook is None or self._outlook[0] != key:
+            self._outlook = key, outlook_of(self._ask("outlook", plan))
+        return self._outlook[1]
 
     def explanation(self) -> Explanation:
         """What each limit costs and which single changes would help; takes longer than the outlook."""
-        return explain_limits(self.microdata(), self._settled())
+        return explanation_of(self._ask("explanation", self._planned()))
+
+    def look(self, column: str) -> Look:
+        """What is known of a column, and of all others in short."""
+        return Look.of(self._ask("look", self._planned(), column=column))
 
     def tree(self, column: str) -> TreeView | None:
         """The hierarchy of a column with counts; None if it has free intervals."""
-        return tree_view(self.microdata(), self.outlook(), column)
+        return self.look(column).tree
 
     def numbers(self, column: str) -> NumbersView | None:
         """The numbers of a column with free intervals; None if it has a hierarchy."""
-        return numbers_view(self.microdata(), column)
+        return self.look(column).numbers
 
-    def _settled(self) -> Plan:
+    def unfit(self) -> tuple[Problem, ...]:
+        """Say why the table cannot be read by the plan, if it cannot."""
+        try:
+            self._ask("fits", self._planned())
+        except HedgerowError as error:
+            return error.problems
+        return ()
+
+    def lifted(self, lift: Lift) -> tuple[bool, Any]:
+        """Find the limit that a change of an explanation would leave, and whether the change is still one of it."""
+        found = self._ask("lifted", self._planned(), column=lift.attribute, change=lift.change)
+        return bool(found["known"]), found["limit"]
+
+    def _ask(self, question: str, plan: Plan, **more: Any) -> dict[str, Any]:
+        assert self.source is not None
+        return self._reader.ask(question, self.source.place, plan=_plain(plan.to_dict()), **more)
+
+    def _planned(self) -> Plan:
         if self.plan is None:
             raise HedgerowError(Problem("usage", "There is no table yet.", hint="open one first"))
-        return self.plan.settled()
+        return self.plan
+
+    # -- hierarchies and stores ----------------------------------------------------------------------------------------
+
+    def read_hierarchy(self, path: Path) -> Hierarchy:
+        """Read a hierarchy file that somebody brought."""
+        return tree_of(self._reader.ask("hierarchy", path=str(path)))
+
+    def first_wish(self, column: str) -> FirstWish:
+        """How a column is coarsened now, and what to begin with for every other way."""
+        assert self.source is not None
+        return FirstWish(**self._ask("first_wish", self._planned(), column=column, form=self.source.form))
+
+    def wish(self, column: str, kind: str, typed: Mapping[str, Any], given: Hierarchy | None) -> Wish:
+        """Build the tree that somebody wishes for a column."""
+        assert self.source is not None
+        tree = None if given is None else {"names": given.names, "parents": given.parents}
+        asked = {"form": self.source.form, "column": column, "kind": kind, "typed": typed, "given": tree}
+        return Wish.of(self._reader.ask("wish", self.source.place, **asked))
+
+    def look_at_store(self, place: str) -> StoreView:
+        """Look at the history of a maintained release."""
+        return store_of(self._reader.ask("store", store=place))
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
@@ -257,6 +299,7 @@ class Workbench:
 
     def close(self) -> None:
         """Stop everything."""
+        self._reader.close()
         for job in self.jobs:
             job.cancel()
             job.wait(10)
@@ -265,10 +308,10 @@ class Workbench:
         self.runs = []
 
 
-def _without_limits(plan: Plan) -> tuple[Plan, str]:
-    """Return a plan without its limits, and a key that is the same for plans which encode a table in the same way."""
-    attributes = {name: part.model_copy(update={"limit": None}) for name, part in plan.attributes.items()}
-    bare = plan.model_copy(update={"attributes": attributes})
-    raw: Mapping[str, Any] = bare.to_dict()
-    parts = {name: raw.get(name) for name in ("data", "person", "attributes", "weights", "missing")}
-    return bare, json.dumps(parts, sort_keys=True, default=str)
+def _plain(raw: Any) -> Any:
+    """Return a plan as JSON has it: exact numbers become text, as they may stand in a plan."""
+    if isinstance(raw, Mapping):
+        return {name: _plain(part) for name, part in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [_plain(part) for part in raw]
+    return str(raw) if isinstance(raw, Decimal) else raw

@@ -123,7 +123,7 @@ def _zips(draw: Draw, city: Indices) -> list[str]:
 
 def _days(draw: Draw) -> list[str]:
     """Days of admission within one year, more of them in winter."""
-    starts = np.arange(_YEAR, _YEAR + 13).astype("datetime64[D]")
+    starts = (_YEAR + np.arange(13).astype("timedelta64[M]")).astype("datetime64[D]")
     month = draw.choice(_MONTH_WEIGHTS)
     within = draw.below(np.diff(starts).astype(np.int64)[month])
     return [str(day) for day in np.datetime_as_string(starts[month] + within.astype("timedelta64[D]")).tolist()]

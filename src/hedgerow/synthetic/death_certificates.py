@@ -179,13 +179,13 @@ class Certificates:
 
     def _draw_dates(self) -> None:
         draw = self._draw
-        days = _FIRST_DAY + np.arange(_DAYS)
+        days = _FIRST_DAY + np.arange(_DAYS).astype("timedelta64[D]")
         months = days.astype("datetime64[M]").astype(np.int64) % 12
         day = draw.choice(np.array(_MONTH_WEIGHTS)[months].tolist())
         # Between two birthdays, so that age and dates agree, whatever leap years do.
         lived = np.floor(self._age * 365.2425).astype(np.int64) + 2 + draw.below(361)
         earliest = -366 * (_OLDEST + 2)
-        labels = np.datetime_as_string(_FIRST_DAY + np.arange(earliest, _DAYS)).tolist()
+        labels = np.datetime_as_string(_FIRST_DAY + np.arange(earliest, _DAYS).astype("timedelta64[D]")).tolist()
         self._put("date_of_death", day - earliest, labels)
         self._put("date_of_birth", day - earliest - lived, labels)
         later = draw.below(30) * self._happens(0.2)  # most die of an injury on the same day

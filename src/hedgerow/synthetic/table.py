@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import DataError, Problem
+from hedgerow.outputs import cannot_write, new_file, put_text
 
 
 @dataclass(frozen=True)
@@ -63,21 +62,19 @@ def write_demo(folder: str | Path, data: Synthetic) -> tuple[Path, Path]:
     folder = Path(folder)
     table, plan = folder / data.filename, folder / "plan.yaml"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_rows(table, [tuple(data.columns)], zip(*data.columns.values(), strict=True), delimiter=",")
-        for name, paths in data.hierarchies.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            _write_rows(folder / name, paths, (), delimiter=";")
-        plan.write_text(data.plan, encoding="utf-8", newline="\n")
+        for path in (folder, *{(folder / name).parent: None for name in data.hierarchies}):
+            path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        message = f"The made-up data cannot be written: {reason}."
-        raise DataError(Problem("output", message, str(folder), "name a folder that you may write to")) from None
+        raise cannot_write(folder, error) from None
+    _write_rows(table, [tuple(data.columns)], zip(*data.columns.values(), strict=True), delimiter=",")
+    for name, paths in data.hierarchies.items():
+        _write_rows(folder / name, paths, (), delimiter=";")
+    put_text(plan, data.plan, "the plan", replace=True)
     return table, plan
 
 
 def _write_rows(path: Path, first: Sequence[Sequence[str]], rest: Any, delimiter: str) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with new_file(path, "the table", replace=True) as made, made.path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerows(first)
         writer.writerows(rest)

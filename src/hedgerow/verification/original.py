@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import DataFormat, Plan
+from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.tables import (
-    Dialect,
     Kind,
     arrow_table,
     as_text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import MOST_JSON_BYTES, read_bytes, read_json
 from hedgerow.plan import Plan
 from hedgerow.verification.files import Listing
+from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.stated import read_facts
 from hedgerow.verification.tables import (
-    Dialect,
     IntArray,
     Kind,
     as_text,
@@ -159,29 +159,18 @@ def open_release(folder: Path) -> tuple[Plan, Mapping[str, Any], Path]:
         lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or ["data.csv or data.parquet"])[0]
         hint = "name the folder that anonymize wrote"
         raise DataError(Problem("not-a-release", f"The folder is not a release: it has {lacks}.", str(folder), hint))
-    return Plan.load(folder / "plan.yaml"), _read_facts(folder / "facts.json"), data[0]
+    return Plan.load(folder / "plan.yaml", files=False), _read_facts(folder / "facts.json"), data[0]
 
 
 def _read_facts(path: Path) -> Mapping[str, Any]:
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once, parse_constant=_refuse)
-    except (OSError, ValueError, RecursionError):
-        facts = None
+        facts = read_json(read_bytes(path, MOST_JSON_BYTES, "The file of facts"))
+    except ValueError as error:
+        message = f"The facts of the release are not readable as JSON: {error}."
+        raise DataError(Problem("not-a-release", message, str(path))) from None
     if not isinstance(facts, dict):
         raise DataError(Problem("not-a-release", "The facts of the release are not readable as JSON.", str(path)))
     return facts
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of pairs; of two with one name, different readers would take a different one."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands there twice")
-    return found
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
 
 
 Read = tuple[tuple[str, ...], dict[str, "pa.ChunkedArray"], dict[str, Kind], int]

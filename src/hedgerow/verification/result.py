@@ -28,7 +28,7 @@ MEANINGS: dict[str, str] = {
     "levels": "every column is published at one level of its hierarchy",
     "rules": "facts.json says which rules are kept, and how many groups break the others",
     "counts": "facts.json counts what is there, and what it counts adds up",
-    "disclosures": "facts.json lists every group with only one value of a sensitive column",
+    "disclosures": "facts.json counts every group with only one value of a sensitive column, and lists the first",
     "risks": "facts.json counts rows by how many are alike, the share of one sensitive value, and exact ends, as they "
     "are",
     "truthful": "every published cell is true of the record behind it",

@@ -13,16 +13,17 @@ from hedgerow.plan import DataFormat, Plan
 from hedgerow.verification.counting import CountedRows, collect, count, text_of
 from hedgerow.verification.fingerprints import Fingerprints
 from hedgerow.verification.original import ENDINGS, Original, guess_delimiter, positions
+from hedgerow.verification.parsing import Dialect
 from hedgerow.verification.places import InDatabase, Where
 from hedgerow.verification.published import Published, unguard, unguarded
 from hedgerow.verification.stated import read_facts
 from hedgerow.verification.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.tables import (
-    Dialect,
     Kind,
     arrow_table,
     check_quotes,
     columnar_schema,
+    decoded,
     map_distinct,
     on_labels,
     read_as,
@@ -133,7 +134,7 @@ def _with_key_trimmed(batch: pa.RecordBatch, missing: Sequence[str]) -> pa.Recor
 
     key = pa.chunked_array([batch.column(batch.num_columns - 1)])
     if pa.types.is_dictionary(key.type):
-        key = key.cast(key.type.value_type)
+        key = decoded(key)
     if pa.types.is_string(key.type) or pa.types.is_large_string(key.type):
         key = trim(key.cast(pa.string()), missing)
     arrays = [*batch.columns[:-1], key.combine_chunks()]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import datetime as dt
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow import sandbox
 from hedgerow.errors import DataError, Problem
+from hedgerow.intake import open_regular
+from hedgerow.sandbox.limits import room
 from hedgerow.verification.numbers import exact, name_number, read_number
+from hedgerow.verification.parsing import Dialect
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,31 +27,10 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 Kind = Literal["text", "number", "float", "float32", "truth", "date", "moment", "other"]
 BLOCK = 1 << 24
-BATCH = 1 << 17
+PARTS_AT_ONCE = 100
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a CSV file is written.
-
-    Attributes
-    ----------
-    empty_is_missing
-        Whether a cell that is empty and not quoted is read as missing, and an empty line as a row of such.
-    """
-
-    delimiter: str = ","
-    quote: str = '"'
-    encoding: str = "utf-8"
-    empty_is_missing: bool = False
-
-    @property
-    def codec(self) -> str:
-        """The encoding, such that a byte order mark is skipped."""
-        return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
-
-
-# -- CSV -------------------------------------------------------------------------------------------------------------
+# -- files, parsed in a child ----------------------------------------------------------------------------------------
 
 
 def read_csv_header(path: Path, dialect: Dialect) -> list[str]:
@@ -58,27 +39,10 @@ def read_csv_header(path: Path, dialect: Dialect) -> list[str]:
     Raises
     ------
     DataError
-        ``no-file``, ``encoding``, ``empty`` or ``format``.
+        ``no-file``, ``encoding``, ``empty``, ``format`` or ``too-much``.
     """
-    for part in (dialect.delimiter, dialect.quote):
-        if not part.isascii():
-            message = "The delimiter and the quotation mark of a CSV file must be ASCII characters."
-            raise DataError(Problem("format", message, str(path), "change data.delimiter or data.quote"))
-    try:
-        with path.open(encoding=dialect.codec, newline="") as file:
-            for row in csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote):
-                if row:
-                    return row
-    except OSError as error:
-        raise _not_there(path, error) from None
-    except LookupError:
-        message = f"Encoding {dialect.encoding!r} is not known."
-        raise DataError(Problem("encoding", message, str(path), "use utf-8, latin-1, cp1252, …")) from None
-    except UnicodeError:
-        _say_why(path, dialect)
-    except csv.Error:
-        raise DataError(Problem("format", "The first row of the file is not CSV.", str(path))) from None
-    raise DataError(Problem("empty", "The file is empty.", str(path), "it must have a header line"))
+    with _ask("csv_header", [path], dialect=asdict(dialect)) as answer:
+        return list(answer.facts["cells"])
 
 
 def read_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -> list[pa.ChunkedArray]:
@@ -89,128 +53,39 @@ def read_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -
     DataError
         ``encoding`` with the line, ``ragged`` with the row, or ``format``.
     """
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    try:
-        table = arrow_csv.read_csv(path, **_options(dialect, columns, width))
-    except OSError as error:
-        raise _not_there(path, error) from None
-    except (pa.ArrowException, ValueError):  # UnicodeDecodeError is a ValueError
-        _say_why(path, dialect)
-    return [table.column(f"f{position}").slice(1) for position in columns]
+    with _ask("csv_rows", [path], dialect=asdict(dialect), columns=list(columns), width=width) as answer:
+        table = answer.table()
+    return [table.column(f"f{position}") for position in columns]
 
 
 def stream_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int) -> Iterator[pa.RecordBatch]:
     """Read the same as :func:`read_csv`, batch by batch."""
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    try:
-        with arrow_csv.open_csv(path, **_options(dialect, columns, width)) as reader:
-            header = 1
-            for batch in reader:
-                yield batch.slice(header)
-                header = max(header - batch.num_rows, 0)
-    except OSError as error:
-        raise _not_there(path, error) from None
-    except (pa.ArrowException, ValueError):
-        _say_why(path, dialect)
+    with _ask("csv_rows", [path], dialect=asdict(dialect), columns=list(columns), width=width) as answer:
+        yield from answer.batches()
 
 
 def check_quotes(path: Path) -> None:
     """Refuse a CSV file with a quotation mark that is not closed: the rest of it would be one cell."""
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path, "The file"), "rb") as file:
         marks = sum(block.count(b'"') for block in iter(lambda: file.read(BLOCK), b""))
     if marks % 2:
         raise DataError(Problem("format", "A quotation mark is not closed.", str(path)))
-
-
-def _options(dialect: Dialect, columns: Sequence[int], width: int) -> dict[str, Any]:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    codec = "utf8" if dialect.codec == "utf-8-sig" else dialect.encoding
-    return {
-        "read_options": arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=codec, block_size=BLOCK),
-        "parse_options": _parse_options(dialect, None),
-        "convert_options": arrow_csv.ConvertOptions(
-            column_types={f"f{position}": pa.string() for position in range(width)},
-            include_columns=[f"f{position}" for position in columns],
-            null_values=[""] if dialect.empty_is_missing else [],
-            strings_can_be_null=dialect.empty_is_missing,
-            quoted_strings_can_be_null=False,
-        ),
-    }
-
-
-def _parse_options(dialect: Dialect, handler: Callable[[Any], str] | None) -> Any:
-    import pyarrow.csv as arrow_csv
-
-    return arrow_csv.ParseOptions(
-        delimiter=dialect.delimiter,
-        quote_char=dialect.quote,
-        double_quote=True,
-        escape_char=False,
-        newlines_in_values=True,
-        ignore_empty_lines=not dialect.empty_is_missing,
-        invalid_row_handler=handler,
-    )
-
-
-def _say_why(path: Path, dialect: Dialect) -> NoReturn:
-    """Find out why a CSV file could not be read, and say so; the parser's own words may quote cells."""
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    decoder = codecs.getincrementaldecoder(dialect.codec)()
-    with path.open("rb") as file:
-        number = 1
-        try:
-            for line in file:
-                decoder.decode(line)
-                number += 1
-            decoder.decode(b"", final=True)
-        except UnicodeError:
-            message = f"Line {number} is not text in {dialect.encoding}."
-            raise DataError(Problem("encoding", message, f"{path}:{number}", "check data.encoding")) from None
-    ragged: list[tuple[int, int, int]] = []
-
-    def note(row: Any) -> str:
-        ragged.append((row.number or 0, row.actual_columns, row.expected_columns))
-        return "error"
-
-    options = arrow_csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=BLOCK)
-    with suppress(pa.ArrowException, ValueError, OSError):
-        arrow_csv.read_csv(path, options, _parse_options(dialect, note))
-    if ragged:
-        row, cells, expected = ragged[0]
-        message = f"Row {row} (the header is row 1) has {cells} cells. The header has {expected}."
-        raise DataError(Problem("ragged", message, str(path), "check the delimiter and the quotes"))
-    raise DataError(Problem("format", "The file cannot be read as CSV.", str(path)))
-
-
-def _not_there(path: Path, error: OSError) -> DataError:
-    return DataError(
-        Problem("no-file", f"The file cannot be opened: {error.strerror or 'unreadable'}.", str(path), "check the path")
-    )
-
-
-# -- Parquet and Arrow -----------------------------------------------------------------------------------------------
 
 
 def read_columnar(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Table:
     """Read a Parquet file, a folder of Parquet files or an Arrow IPC file."""
     import pyarrow as pa
 
-    batches = list(stream_columnar(path, kind))
-    return pa.Table.from_batches(batches, columnar_schema(path, kind))
+    schema = columnar_schema(path, kind)
+    return pa.Table.from_batches(list(stream_columnar(path, kind)), schema)
 
 
 def columnar_schema(path: Path, kind: Literal["parquet", "arrow"]) -> pa.Schema:
     """Return names and types of the columns, which are the same in every file of a folder."""
-    with _reading(path, kind):
-        schemas = [_open_columnar(part, kind)[0] for part in columnar_parts(path)]
+    schemas = []
+    for parts in _some_at_once(columnar_parts(path)):
+        with _ask("columnar_schema", parts, kind=kind, place=str(path)) as answer:
+            schemas.append(answer.schema)
     if any(not schema.equals(schemas[0]) for schema in schemas):
         message = "The files of the folder do not have the same columns."
         raise DataError(Problem("format", message, str(path), "check that the folder holds one table"))
@@ -221,14 +96,10 @@ def stream_columnar(
     path: Path, kind: Literal["parquet", "arrow"], columns: Sequence[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Read columns, by position, batch by batch; the files of a folder in the order of their names."""
-    with _reading(path, kind):
-        for part in columnar_parts(path):
-            schema, batches = _open_columnar(part, kind)
-            wanted = list(range(len(schema.names))) if columns is None else list(columns)
-            names = [schema.names[position] for position in wanted]
-            unique = len(set(schema.names)) == len(schema.names)  # of columns with one name all would be read
-            for batch in batches(names if unique else None):
-                yield batch.select(names if unique else wanted)
+    wanted = None if columns is None else list(columns)
+    for parts in _some_at_once(columnar_parts(path)):
+        with _ask("columnar_rows", parts, kind=kind, columns=wanted, place=str(path)) as answer:
+            yield from answer.batches()
 
 
 def columnar_parts(path: Path) -> list[Path]:
@@ -241,44 +112,16 @@ def columnar_parts(path: Path) -> list[Path]:
     return parts
 
 
-def _open_columnar(
-    path: Path, kind: Literal["parquet", "arrow"]
-) -> tuple[pa.Schema, Callable[[Sequence[str] | None], Iterator[pa.RecordBatch]]]:
-    import pyarrow as pa
-
-    if kind == "arrow":
-
-        def arrow_batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-            with pa.OSFile(str(path)) as source:
-                reader = pa.ipc.open_file(source)
-                for number in range(reader.num_record_batches):
-                    batch = reader.get_batch(number)
-                    yield batch if names is None else batch.select(names)
-
-        with pa.OSFile(str(path)) as file:
-            return pa.ipc.open_file(file).schema, arrow_batches
-    import pyarrow.parquet as pq
-
-    def parquet_batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-        with pq.ParquetFile(path) as source:
-            yield from source.iter_batches(BATCH, columns=names)
-
-    with pq.ParquetFile(path) as file:
-        return file.schema_arrow, parquet_batches
+def _some_at_once(parts: Sequence[Path]) -> Iterator[Sequence[Path]]:
+    return (parts[start : start + PARTS_AT_ONCE] for start in range(0, len(parts), PARTS_AT_ONCE))
 
 
-@contextmanager
-def _reading(path: Path, kind: Literal["parquet", "arrow"]) -> Iterator[None]:
-    import pyarrow as pa
+def _ask(task: str, files: Sequence[Path], **request: Any) -> sandbox.Answer:
+    request = {"place": str(files[0]), **request, "room": room()}
+    return sandbox.run(f"hedgerow.verification.parsing:{task}", request, files, what="The file")
 
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise _not_there(path, error) from None
-    except (pa.ArrowException, OSError, ValueError):
-        name = "Parquet" if kind == "parquet" else "Arrow"
-        message = f"The file cannot be read as {name}."
-        raise DataError(Problem("format", message, str(path), "check that the file is whole")) from None
+
+# -- tables in memory ------------------------------------------------------------------------------------------------
 
 
 def arrow_table(source: Any) -> pa.Table:
@@ -320,14 +163,35 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = decoded(column)
     if pa.types.is_timestamp(column.type):  # Python knows no nanoseconds
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_time(column.type):  # nor of a time of day
+        return map_distinct(column.cast(pa.string()), _without_zeros)
     if kind_of(column) == "text":
         return column.cast(pa.string())
     if pa.types.is_nested(column.type):
         return pa.chunked_array([pa.array(map(_write, column.to_pylist()), pa.string())])
     return map_distinct(column, _write)
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Undo dictionary encoding; a cast does not do it for views of text, as polars has them."""
+    import pyarrow as pa
+
+    kind = pa.string() if pa.types.is_string_view(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind)
+
+
+def _without_zeros(time: str | None) -> str | None:
+    """Drop zeros at the end of a fraction of a second: how many there are is up to the type.
+
+    Examples
+    --------
+    >>> _without_zeros("22:30:00.500"), _without_zeros("22:30:00"), _without_zeros("22:30:00.000")
+    ('22:30:00.5', '22:30:00', '22:30:00')
+    """
+    return time.rstrip("0").rstrip(".") if time is not None and "." in time else time
 
 
 def _write(value: Any) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 from nicegui.element import Element
@@ -75,14 +74,3 @@ def decimals(step: Number) -> int:
     """
     text = number_label(step)
     return len(text.partition(".")[2])
-
-
-def unit(places: int) -> Number:
-    """Return one unit of the last of some decimal places.
-
-    Examples
-    --------
-    >>> unit(0), unit(2)
-    (1, Decimal('0.01'))
-    """
-    return 1 if places == 0 else Decimal(1).scaleb(-places)

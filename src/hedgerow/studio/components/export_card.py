@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nicegui import run as background
 from nicegui import ui
 
 from hedgerow.reports.material import USUAL_THRESHOLD
 from hedgerow.studio import theme
 from hedgerow.studio.archives import pack
+from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import JobView
 from hedgerow.studio.components.result_cards import THRESHOLDS
 from hedgerow.studio.jobs import Job
@@ -21,7 +21,7 @@ from hedgerow.studio.sessions import Session
 async def send_release(session: Session, folder: Path, name: str) -> None:
     """Let the browser download a release folder as an archive."""
     stored = session.files.new(name)
-    await background.io_bound(lambda: pack(folder, stored.path))
+    await aside(pack, folder, stored.path)
     ui.download.from_url(f"/files/{stored.id}")
 
 

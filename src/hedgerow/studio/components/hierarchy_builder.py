@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from nicegui import run, ui
+from nicegui import ui
 
-from hedgerow.drafting.column import Column
-from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.hierarchy import Hierarchy, builders, read_hierarchy
-from hedgerow.hierarchy.numbers import Number, number_label, parse_number
-from hedgerow.plan import Attribute
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.hierarchy import Hierarchy, builders
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
+from hedgerow.studio.views import FirstWish, Wish
 
 KINDS = {
     "flat": "flat: each value, or nothing",
@@ -41,147 +38,31 @@ MOST_PREVIEWED = 2_000
 Apply = Callable[[dict[str, Any], Hierarchy | None], Awaitable[tuple[Problem, ...]]]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a person has chosen.
-
-    Attributes
-    ----------
-    keys
-        What would stand in the plan for the column.
-    built
-        The tree over the values that occur; None for free intervals.
-    """
-
-    keys: dict[str, Any]
-    built: builders.Built | None
-
-
-def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy | None = None) -> Wanted:
-    """Read what a person typed and build the tree of it.
-
-    Raises
-    ------
-    PlanError
-        Saying what is wrong with it.
-
-    Examples
-    --------
-    >>> found = wanted("bands", {"bands": "5, 20", "unknown": "error"}, ["37", "41"])
-    >>> found.keys["hierarchy"], found.built.hierarchy.paths()[0]
-    ({'bands': [5, 20]}, ('37', '35-39', '20-39', '*'))
-    """
-    unknown = typed.get("unknown", "error")
-    keys: dict[str, Any] = {"intervals": None, "snap": None, "numeric": None, "hierarchy": None, "unknown": unknown}
-    if kind == "free":
-        snap = _numbers(typed.get("snap", ""))
-        if len(snap) > 1:
-            raise PlanError(Problem("wrong-value", "This must be one number.", hint="write decimals with a point"))
-        fits = unknown if unknown != "own-leaf-under-root" else "error"
-        return Wanted(keys | {"intervals": "free", "snap": snap[0] if snap else None, "unknown": fits}, None)
-    if kind == "flat":
-        return Wanted(keys, builders.flat(sorted(labels)))
-    if kind == "tree":
-        if given is None:
-            raise PlanError(Problem("hierarchy-file", "No file has been given yet.", hint="drop one above"))
-        return Wanted(keys | {"hierarchy": {"tree": given.tree()}}, builders.place_in(given, labels))
-    if kind == "bands":
-        widths = _numbers(typed["bands"])
-        return Wanted(keys | {"hierarchy": {"bands": widths}}, builders.bands(labels, widths))
-    if kind == "cuts":
-        lists = [_numbers(line) for line in str(typed["cuts"]).splitlines() if line.strip()]
-        return Wanted(keys | {"hierarchy": {"cuts": lists}}, builders.cuts(labels, lists))
-    if kind == "prefix":
-        kept = [int(number) for number in _numbers(typed["prefix"])]
-        length = typed.get("length")
-        rule: dict[str, Any] = {"prefix": kept} | ({"length": length} if length else {})
-        return Wanted(keys | {"hierarchy": rule}, builders.prefixes(labels, kept, length))
-    levels = [level for level in builders.DATE_LEVELS if level in (typed.get("dates") or ())]
-    form = str(typed.get("form") or "").strip() or None
-    spec: dict[str, Any] = {"dates": levels} | ({"form": form} if form else {})
-    return Wanted(keys | {"hierarchy": spec}, builders.dates(labels, levels, form))
-
-
-def _numbers(text: Any) -> list[Number]:
-    parts = str(text or "").replace(";", ",").replace(",", " ").split()
-    found = [parse_number(part) for part in parts]
-    if None in found:
-        message = "This must be a list of numbers."
-        raise PlanError(
-            Problem(
-                "wrong-value", message, hint="put commas between them, and points before decimals, such as 2.5, 5, 10"
-            )
-        )
-    return [number for number in found if number is not None]
-
-
-def first_choice(column: Column, attribute: Attribute) -> tuple[str, dict[str, Any]]:
-    """Return how a column is coarsened now, and for every other way something to begin with."""
-    numbers = sorted(column.numbers)
-    low, high = (numbers[0], numbers[-1]) if numbers else (0, 100)
-    width = _round_width(high - low)
-    start = int(low // width) * width
-    points = [start + width * step for step in range(int((high - start) // width) + 2)]
-    longest = max(column.longest, 2)
-    typed: dict[str, Any] = {
-        "bands": f"{width}, {2 * width}, {4 * width}",
-        "cuts": ", ".join(map(str, points)),
-        "prefix": ", ".join(map(str, sorted({longest - 1, longest // 2}, reverse=True))),
-        "dates": ["month", "year"],
-        "form": "",
-        "snap": "" if attribute.snap is None else number_label(attribute.snap),
-        "unknown": attribute.unknown,
-    }
-    spec = attribute.hierarchy
-    if attribute.free:
-        return "free", typed
-    if spec is None:
-        return "flat", typed
-    if spec.bands is not None:
-        typed["bands"] = ", ".join(map(number_label, spec.bands))
-    elif spec.cuts is not None:
-        typed["cuts"] = "\n".join(", ".join(map(number_label, points)) for points in spec.cuts)
-    elif spec.prefix is not None:
-        typed |= {"prefix": ", ".join(map(str, spec.prefix)), "length": spec.length}
-    elif spec.dates is not None:
-        typed |= {"dates": list(spec.dates), "form": spec.form or ""}
-    return spec.kind, typed
-
-
-def _round_width(span: Number) -> int:
-    """Return a round width that makes some ten bands of a span.
-
-    Examples
-    --------
-    >>> _round_width(73), _round_width(99_000), _round_width(3)
-    (5, 10000, 1)
-    """
-    tens = 1
-    while span > 15 * 5 * tens:
-        tens *= 10
-    return next(width for width in (tens, 2 * tens, 5 * tens) if span <= 15 * width)
-
-
 class HierarchyBuilder:
     """The dialog.
 
     Parameters
     ----------
+    column
+        The column that it is about.
+    first
+        How it is coarsened now, and what to begin with.
+    current
+        Its tree as it is.
     apply
         Called with the keys of the plan and the tree; returns what is wrong with that, which is then shown in place.
     """
 
     def __init__(
-        self, session: Session, column: Column, attribute: Attribute, current: Hierarchy | None, apply: Apply
+        self, session: Session, column: str, first: FirstWish, current: Hierarchy | None, apply: Apply
     ) -> None:
-        self._session, self._column, self._apply = session, column, apply
-        self._labels = sorted(column.counts)
-        self._kind, self._typed = first_choice(column, attribute)
+        self._session, self._bench, self._column, self._apply = session, session.bench, column, apply
+        self._kind, self._typed, self._unlisted = first.kind, dict(first.typed), first.unlisted
         self._given = current if self._kind == "tree" else None
         self._asked = 0
-        self._found: Wanted | None = None
+        self._found: Wish | None = None
         with ui.dialog(value=True) as self._dialog, ui.card().classes("w-full").props("data-testid=builder"):
-            theme.heading(f"How “{column.name}” is coarsened")
+            theme.heading(f"How “{column}” is coarsened")
             with ui.column().classes("w-full gap-3"):
                 kind = ui.select(KINDS, value=self._kind, label="Kind of hierarchy", on_change=self._chosen)
                 kind.classes("w-full").props("outlined dense data-testid=builder-kind")
@@ -230,7 +111,8 @@ class HierarchyBuilder:
                 self._text("form", "How days are written", today)
             elif self._kind == "free":
                 ui.label("Each group is published as the range of its numbers. Limits are cuts and a width.")
-                self._text("snap", "Move published ends out to multiples of", "if empty, ends are exact values")
+                note = "if empty, both ends are exact values of people"
+                self._text("snap", "Move published ends out to multiples of", note)
             elif self._kind == "tree":
                 ui.label("A CSV file as ARX writes it: value;group;…;root in every line.").classes("muted small")
                 DropZone("A hierarchy", self._taken, accept=".csv,.txt", testid="upload-hierarchy")
@@ -245,8 +127,8 @@ class HierarchyBuilder:
 
     async def _taken(self, stored: StoredFile) -> None:
         try:
-            self._given = await run.io_bound(read_hierarchy, stored.path)
-        except PlanError as error:
+            self._given = await aside(self._bench.read_hierarchy, stored.path)
+        except HedgerowError as error:
             self._given = None
             await self._look()
             self._show_problems(error.problems)
@@ -262,7 +144,7 @@ class HierarchyBuilder:
         self._asked += 1
         mine = self._asked
         try:
-            found = await run.io_bound(wanted, self._kind, dict(self._typed), self._labels, self._given)
+            found = await aside(self._bench.wish, self._column, self._kind, dict(self._typed), self._given)
             problems: tuple[Problem, ...] = ()
         except HedgerowError as error:
             found, problems = None, error.problems if self._kind != "tree" or self._given is not None else ()
@@ -272,31 +154,28 @@ class HierarchyBuilder:
         self._button.set_enabled(found is not None)
         self._show_problems(problems)
         self._preview.clear()
-        if found is not None and found.built is not None:
+        if found is not None and found.tree is not None:
             with self._preview:
-                self._show_tree(found.built)
+                self._show_tree(found.tree, found)
 
     def _show_problems(self, problems: tuple[Problem, ...]) -> None:
         self._problems.clear()
         with self._problems:
             theme.problem_list(problems)
 
-    def _show_tree(self, built: builders.Built) -> None:
-        tree = built.hierarchy
-        counts = records_under(tree, built.leaf_of, self._column.counts)
+    def _show_tree(self, tree: Hierarchy, found: Wish) -> None:
         text = f"{len(tree.leaf_nodes):,} values, {tree.height} levels above them"
-        if self._column.unlisted:
-            text += f"; {self._column.unlisted:,} rarer values are not looked at here"
+        if self._unlisted:
+            text += f"; {self._unlisted:,} rarer values are not looked at here"
         ui.label(text).classes("muted small").props("data-testid=builder-summary")
-        if built.unplaced:
-            records = sum(self._column.counts[label] for label in built.unplaced)
-            text = f"{len(built.unplaced):,} different values, in {records:,} records, have no place in it."
+        if found.unplaced:
+            text = f"{found.unplaced:,} different values, in {found.unplaced_records:,} records, have no place in it."
             theme.note(text, "warn", testid="builder-unplaced")
         shown = slice(0, MOST_PREVIEWED)
         LimitTree(
             tree.names[shown],
             tree.parents[shown],
-            counts[shown],
+            found.counts[shown],
             [0] * len(tree.names[shown]),
             label="Preview of the tree",
             editable=False,
@@ -310,27 +189,11 @@ class HierarchyBuilder:
         if self._found is None:
             return
         self._button.props("loading")
-        tree = None if self._found.built is None else self._found.built.hierarchy
         try:
-            problems = await self._apply(self._found.keys, tree)
+            problems = await self._apply(self._found.keys, self._found.tree)
         finally:
             self._button.props(remove="loading")
         if problems:
             self._show_problems(problems)
         else:
             self._dialog.close()
-
-
-def records_under(tree: Hierarchy, leaf_of: dict[str, str], counts: Any) -> list[int]:
-    """Count the records under every node of a tree.
-
-    Examples
-    --------
-    >>> records_under(Hierarchy.flat(["F", "M"]), {"F": "F", "M": "M"}, {"F": 3, "M": 4})
-    [7, 3, 4]
-    """
-    by_leaf = np.zeros(len(tree.leaf_nodes), np.int64)
-    for label, leaf in leaf_of.items():
-        by_leaf[tree.code_of[leaf]] += counts[label]
-    upto = np.concatenate([[0], np.cumsum(by_leaf)])
-    return [int(count) for count in upto[tree.last_leaf + 1] - upto[tree.first_leaf]]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from nicegui import run, ui
+from nicegui import ui
 
 from hedgerow.explanation import Explanation, Lift
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.workbench import Workbench
 
 MOST_LIFTS = 15
@@ -31,13 +32,12 @@ class LimitHelp:
     async def _work(self) -> None:
         self._button.props("loading")
         try:
-            found = await run.io_bound(self._bench.explanation)
+            found = await aside(self._bench.explanation)
         finally:
             self._button.props(remove="loading")
-        if found is not None:
-            self._place.clear()
-            with self._place:
-                self._show(found)
+        self._place.clear()
+        with self._place:
+            self._show(found)
 
     def _show(self, found: Explanation) -> None:
         if not found.causes:

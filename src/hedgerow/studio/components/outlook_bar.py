@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from nicegui import run, ui
+from nicegui import ui
 
 from hedgerow.errors import HedgerowError
 from hedgerow.explanation import Outlook
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.workbench import Workbench
 
 
@@ -28,7 +29,7 @@ class OutlookBar:
         self._asked += 1
         mine = self._asked
         try:
-            found = await run.io_bound(self._bench.outlook)
+            found = await aside(self._bench.outlook)
         except HedgerowError as error:
             if mine == self._asked:
                 self._tiles.clear()
@@ -36,7 +37,7 @@ class OutlookBar:
                 with self._obstacles:
                     theme.problem_list(error.problems)
             return None
-        if found is not None and mine == self._asked:
+        if mine == self._asked:
             self._show(found)
         return found
 

@@ -10,6 +10,7 @@ from nicegui import ui
 from hedgerow.reports import html_risks
 from hedgerow.reports.html_parts import Facts
 from hedgerow.reports.material import Material, demands_of
+from hedgerow.reports.terminal import columns_left_out
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
@@ -106,9 +107,9 @@ def show_before_after(run: Run) -> None:
                 "The first released rows. Here the records lie in a database, or are very many, and have no numbers: "
                 "so their originals are not shown beside them."
             ).classes("muted small")
-        left_out = run.facts.get("columns_not_released", [])
+        left_out = columns_left_out(run.facts)
         if left_out:
-            ui.label(f"Left out altogether: {', '.join(left_out)}.").classes("small")
+            ui.label(f"Left out altogether: {left_out}.").classes("small")
         rows = list(_pairs(found["rows"], columns))
         marked_table(["", *columns], rows, label="records before and after", kind="pairs", testid="before-after")
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-from nicegui import run, ui
+from nicegui import ui
 
-from hedgerow.drafting.column import Column
-from hedgerow.drafting.distribution import distribution
-from hedgerow.drafting.propose import Proposal
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.plan import Plan
 from hedgerow.reports.svg import bar_chart, histogram
 from hedgerow.server import is_server
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
+from hedgerow.studio.views import ColumnView
 from hedgerow.synthetic import clinic, write_demo
 
 PATH = "/data"
@@ -34,8 +31,6 @@ ABOUT_ROLES = (
     "it is published as it is, and every group must be diverse in it. Other columns are published as they are."
 )
 TABLES = ".csv,.tsv,.txt,.parquet,.arrow,.feather"
-PREVIEW_ROWS = 12
-LARGEST_PLAN = 8 << 20
 MOST_CARDS = 150
 
 
@@ -84,10 +79,7 @@ def _show_opening(session: Session, body: ui.column) -> None:
     async def made_up() -> None:
         folder = session.folder / "made-up"
         folder.mkdir(exist_ok=True)
-        made = await run.io_bound(lambda: write_demo(folder, clinic()))
-        if made is None:  # the studio is ending
-            return
-        data, plan = made
+        data, plan = await aside(lambda: write_demo(folder, clinic()))
         await _open(session, body, str(data), "made-up patients", plan)
         _show_table(session, body)
 
@@ -154,7 +146,7 @@ async def _open(
     with body:
         waiting = theme.note("Looking at every column …", testid="reading")
     try:
-        await run.io_bound(lambda: session.bench.open(place, name, plan))
+        await aside(session.bench.open, place, name, plan)
     finally:
         waiting.delete()
     source = session.bench.source
@@ -192,18 +184,15 @@ def _show_table(session: Session, body: ui.column) -> None:
         with (
             ui.expansion("First records", icon="visibility").classes("w-full studio-card").props("data-testid=preview")
         ):
-            theme.table(
-                [column.name for column in source.columns], source.seen.preview[:PREVIEW_ROWS], testid="preview-table"
-            )
+            theme.table([column.name for column in source.columns], source.preview, testid="preview-table")
         with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
             ui.label(ABOUT_ROLES)
         with ui.element("div").classes("studio-grid"):
-            both = list(zip(source.columns, source.seen.proposals, strict=True))
-            for column, proposal in both[:MOST_CARDS]:
-                _show_column(session, body, column, proposal)
-        if len(both) > MOST_CARDS:
-            text = f"{len(both) - MOST_CARDS:,} more columns are in the plan as drafted: change them in a plan file."
-            theme.note(text, "warn")
+            for column in source.columns[:MOST_CARDS]:
+                _show_column(session, body, column)
+        if len(source.columns) > MOST_CARDS:
+            more = f"{len(source.columns) - MOST_CARDS:,} more columns"
+            theme.note(f"{more} are in the plan as drafted: change them in a plan file.", "warn")
         _show_keys(session, body)
         _show_plan_file(session, body)
         with ui.row().classes("w-full justify-end"):
@@ -212,15 +201,15 @@ def _show_table(session: Session, body: ui.column) -> None:
             )
 
 
-def _show_column(session: Session, body: ui.column, column: Column, proposal: Proposal) -> None:
+def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
     """Show what a column holds, what is proposed for it and why; its role can be changed."""
     plan = session.bench.plan
     assert plan is not None
     role = plan.attributes[column.name].role if column.name in plan.attributes else None
 
-    def changed(event: Any) -> None:
+    async def changed(event: Any) -> None:
         try:
-            _set_role(session, column.name, event.value, proposal)
+            await aside(_set_role, session, column, event.value)
         finally:
             _show_table(session, body)
 
@@ -229,7 +218,7 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
             theme.heading(column.name)
             if column.nearly_unique:
                 ui.label("nearly unique").classes("chip warn")
-        ui.label(proposal.seen).classes("muted small")
+        ui.label(column.seen).classes("muted small")
         _show_values(column)
         choice = ui.select(ROLES, value=role, label="Role", on_change=theme.safely(changed)).classes("w-full")
         theme.mark(choice.props("outlined dense"), f"role-{column.name}")
@@ -237,37 +226,36 @@ def _show_column(session: Session, body: ui.column, column: Column, proposal: Pr
             ui.label("The plan does not name it, so it is left out.").classes("small")
         if column.nearly_unique and role in ("sensitive", "other"):
             theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
-        if proposal.role == "quasi-identifier":
+        if column.role == "quasi-identifier":
             text = "Proposed: quasi-identifier, because others may know it of a person; in doubt it is coarsened."
             ui.label(text).classes("small muted")
-        for remark in proposal.notes:
+        for remark in column.notes:
             ui.label(remark).classes("small muted")
 
 
-def _set_role(session: Session, column: str, role: str, proposal: Proposal) -> None:
+def _set_role(session: Session, column: ColumnView, role: str) -> None:
     """Give a column a role; as a quasi-identifier it gets the hierarchy that was proposed for it."""
     keys: dict[str, Any] = {"role": role}
-    if role == "quasi-identifier" and proposal.role == role:
-        if proposal.rule:
-            keys["hierarchy"] = yaml.safe_load(proposal.rule)
-        if proposal.unknown:
-            keys["unknown"] = proposal.unknown
-    theme.refuse(session.bench.change_attribute(column, **keys))
+    if role == "quasi-identifier" and column.role == role:
+        if column.rule:
+            keys["hierarchy"] = column.rule
+        if column.unknown:
+            keys["unknown"] = column.unknown
+    theme.refuse(session.bench.change_attribute(column.name, **keys))
 
 
-def _show_values(column: Column) -> None:
+def _show_values(column: ColumnView) -> None:
     """Draw the distribution of a column."""
-    if not column.counts:
+    if not column.kind:
         ui.label("Nothing to draw." if column.readable else "Its values cannot be read.").classes("muted small")
         return
-    found = distribution(column, most=6)
-    if found.kind == "names":
+    if column.kind == "names":
         ui.label("Its values would fill the screen with single people, so they are not drawn.").classes("muted small")
-    elif found.kind == "numbers":
-        theme.chart(histogram(found.bars, title=f"records by {column.name}", x=column.name, y="records"))
+    elif column.kind == "numbers":
+        theme.chart(histogram(column.bars, title=f"records by {column.name}", x=column.name, y="records"))
     else:
         theme.chart(
-            bar_chart([(label, float(count)) for label, count in found.bars], title=f"records by {column.name}")
+            bar_chart([(label, float(count)) for label, count in column.bars], title=f"records by {column.name}")
         )
 
 
@@ -278,12 +266,12 @@ def _show_keys(session: Session, body: ui.column) -> None:
     assert session.bench.source is not None
     names = {"": "none", **{column.name: column.name for column in session.bench.source.columns}}
 
-    def changed(key: str, value: str) -> None:
+    async def changed(key: str, value: str) -> None:
         keys: dict[str, Any] = {key: value or None}
         attributes = plan.to_dict()["attributes"]
         if value and value not in attributes:
             keys["attributes"] = {**attributes, value: {"role": "identifier"}}
-        theme.refuse(session.bench.change(**keys))
+        theme.refuse(await aside(session.bench.change, **keys))
         _show_table(session, body)
 
     with theme.card():
@@ -302,18 +290,11 @@ def _show_plan_file(session: Session, body: ui.column) -> None:
     """Let a plan that is there already be used."""
 
     async def taken(stored: StoredFile) -> None:
-        if stored.path.stat().st_size > LARGEST_PLAN:
-            raise DataError(Problem("format", "This file is too large to be a plan.", hint="upload a plan file"))
         try:
-            text = stored.path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise DataError(Problem("yaml", "The plan is not UTF-8 text.", hint="save it as UTF-8")) from None
+            plan = await aside(session.bench.read_plan, stored.path, stored.name)
         finally:
             session.files.remove(stored.id)
-        plan = await run.io_bound(lambda: Plan.loads(text, file=stored.name, base=None))
-        if plan is None:  # the studio is ending
-            return
-        await run.io_bound(lambda: session.bench.take_plan(plan))
+        await aside(session.bench.take_plan, plan)
         session.log.write("plan taken", session, plan=plan.digest())
         _show_table(session, body)
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from hedgerow.errors import HedgerowError, PlanError, Problem
 from hedgerow.explanation import Lift
 from hedgerow.hierarchy import Hierarchy, editing, write_hierarchy
 from hedgerow.hierarchy.numbers import Number, parse_number
-from hedgerow.microdata import FreeColumn, TreeColumn
 from hedgerow.plan import Plan
 from hedgerow.studio import limit_changes, theme
-from hedgerow.studio.components.cut_line import CutLine, unit
+from hedgerow.studio.background import aside
+from hedgerow.studio.components.cut_line import CutLine
 from hedgerow.studio.components.hierarchy_builder import HierarchyBuilder
 from hedgerow.studio.components.limit_help import LimitHelp
 from hedgerow.studio.components.limit_tree import LimitTree
@@ -46,16 +45,6 @@ async def show() -> None:
         board = _Board(session, session.bench.plan)
     await ui.context.client.connected()
     await theme.safely(board.refresh)()
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What is known of the chosen column, and of all others in short."""
-
-    tree: TreeView | None
-    numbers: NumbersView | None
-    step: Number
-    sizes: dict[str, str]
 
 
 class _Board:
@@ -198,25 +187,22 @@ class _Board:
                 with self._panel:
                     theme.note("The table does not fit this hierarchy. Choose another one, or undo.", "warn")
             return
-        look = await run.io_bound(self._look, column)
-        if look is None or column != self._column or self._again:
+        try:
+            look = await aside(self._bench.look, column)
+        except HedgerowError as error:
+            if column == self._column and not self._again:
+                self._build_panel()
+                with self._panel:
+                    theme.problem_list(error.problems)
             return
-        self._sizes = look.sizes
+        if column != self._column or self._again:
+            return
+        self._sizes = dict(look.sizes)
         if look.tree is not None:
             self._show_tree(look.tree)
         elif look.numbers is not None:
             self._show_numbers(look.numbers, look.step)
         self._show_plan()
-
-    def _look(self, column: str) -> _Look:
-        microdata = self._bench.microdata()
-        found = {each.name: each for each in microdata.columns}
-        chosen = found[column]
-        step: Number = 1
-        if isinstance(chosen, FreeColumn):
-            step = chosen.intervals.snap or unit(chosen.intervals.decimals)
-        sizes = {name: _size(each) for name, each in found.items()}
-        return _Look(self._bench.tree(column), self._bench.numbers(column), step, sizes)
 
     def _show_tree(self, view: TreeView) -> None:
         self._controls.set_visibility(True)
@@ -284,9 +270,9 @@ class _Board:
     async def apply(self, work: Callable[[], tuple[Problem, ...]]) -> tuple[Problem, ...]:
         """Change the plan, after what was asked before, and show what comes of it."""
         async with self._in_order:
-            problems = await run.io_bound(work)
+            problems = await aside(work)
         await self.refresh()
-        return problems or ()
+        return problems
 
     async def change(self, **keys: Any) -> None:
         """Change keys of the column."""
@@ -334,8 +320,7 @@ class _Board:
         """Apply a change that an explanation proposed."""
 
         def work() -> tuple[Problem, ...]:
-            column = next(each for each in self._bench.microdata().columns if each.name == lift.attribute)
-            known, limit = limit_changes.lifted(column, self._limit_now(lift.attribute), lift.change)
+            known, limit = self._bench.lifted(lift)
             if not known:
                 return (Problem("usage", "The limit has changed since.", hint="work it out again"),)
             return self._bench.change_attribute(lift.attribute, limit=limit)
@@ -391,30 +376,21 @@ class _Board:
         problems = change()
         if problems or self._bench.version == version:
             return problems
-        wrong = self._unfit()
+        wrong = self._bench.unfit()
         if not wrong:
             return ()
         self._bench.undo()
-        if self._unfit():  # it did not fit before either: a step on the way out
+        if self._bench.unfit():  # it did not fit before either: a step on the way out
             self._bench.redo()
             return ()
         return wrong
 
-    def _unfit(self) -> tuple[Problem, ...]:
-        try:
-            self._bench.microdata()
-        except HedgerowError as error:
-            return error.problems
-        return ()
-
     # -- hierarchies ---------------------------------------------------------------------------------------------------
 
-    def _open_builder(self) -> None:
+    async def _open_builder(self) -> None:
         column, bench = self._column, self._bench
-        assert bench.plan is not None
-        assert bench.source is not None
-        seen = next(each for each in bench.source.columns if each.name == column)
-        attribute = bench.plan.attributes[column]
+        page = ui.context.client.content
+        first = await aside(bench.first_wish, column)
         current = None if self._shown is None else editing.of_plan(self._shown)
 
         async def use(keys: dict[str, Any], tree: Hierarchy | None) -> tuple[Problem, ...]:
@@ -428,13 +404,14 @@ class _Board:
                 ui.notify(text, color="warning", textColor="white", timeout=8000)
             return problems
 
-        HierarchyBuilder(self._session, seen, attribute, current, use)
+        with page:
+            HierarchyBuilder(self._session, column, first, current, use)
 
     async def _send_tree(self) -> None:
         if self._shown is None:
             return
         stored = self._session.files.write(f"{self._column}.csv", b"")
-        await run.io_bound(write_hierarchy, editing.of_plan(self._shown), stored.path)
+        await aside(write_hierarchy, editing.of_plan(self._shown), stored.path)
         ui.download.from_url(f"/files/{stored.id}")
 
 
@@ -448,13 +425,6 @@ def _levels_text(level: int, height: int) -> str:
     if level == 0:
         return "Levels that every value may be coarsened: none, values stay as they are"
     return f"Levels that every value may be coarsened: at most {level} of {height}"
-
-
-def _size(column: TreeColumn | FreeColumn) -> str:
-    if isinstance(column, FreeColumn):
-        return f"{len(column.intervals.scaled):,} numbers, free intervals"
-    values = len(editing.of_plan(column.hierarchy).leaf_nodes)
-    return f"{values:,} values, height {column.hierarchy.height}"
 
 
 async def _ask(label: str, value: str = "") -> str | None:

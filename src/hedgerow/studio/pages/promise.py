@@ -10,6 +10,7 @@ from nicegui import ui
 
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.workbench import Workbench
@@ -261,7 +262,7 @@ class _Form:
                 return
             before = self._bench.version
             try:
-                theme.refuse(change())
+                theme.refuse(await aside(change))
             except HedgerowError:
                 field.value = taken[0]
                 raise
@@ -280,7 +281,7 @@ class _Form:
         async def handler(event: Any) -> None:
             before = self._bench.version
             try:
-                theme.refuse(change(getattr(event, "value", None)))
+                theme.refuse(await aside(change, getattr(event, "value", None)))
             except HedgerowError:
                 self.build()
                 raise

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nicegui import run as background
 from nicegui import ui
 
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.reports.release_terminal import AS_IT_IS
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.components import release_views
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.export_card import send_release
@@ -25,7 +25,7 @@ from hedgerow.studio.jobs import Job
 from hedgerow.studio.pages.data import TABLES
 from hedgerow.studio.pages.result import CSS
 from hedgerow.studio.sessions import Session
-from hedgerow.studio.stores import StoreView, look_at, offered_stores, shown_store
+from hedgerow.studio.stores import StoreView, offered_stores, shown_store
 
 PATH = "/releases"
 ABOUT = (
@@ -64,7 +64,7 @@ class _Screen:
         problems: tuple[Problem, ...] = ()
         if self._bench.store is not None:
             try:
-                view = await background.io_bound(partial(look_at, self._bench.store))
+                view = await aside(self._bench.look_at_store, self._bench.store)
             except HedgerowError as error:
                 self._bench.store, problems = None, error.problems
         self._body.clear()
@@ -132,7 +132,7 @@ class _Screen:
 
     async def _open(self, typed: str) -> None:
         place = self._place(typed)
-        await background.io_bound(partial(look_at, place))
+        await aside(self._bench.look_at_store, place)
         self._bench.store = place
         self._session.log.write("store opened", self._session, store=shown_store(place))
         await self.refresh()
@@ -304,5 +304,5 @@ class _Screen:
         try:
             await send_release(self._session, folder, f"version-{version}.zip")
         finally:
-            await background.io_bound(partial(shutil.rmtree, folder, ignore_errors=True))
+            await aside(shutil.rmtree, folder, ignore_errors=True)
         self._session.log.write("exported", self._session, kind="version", version=version)

@@ -9,6 +9,7 @@ from nicegui import ui
 from hedgerow.comparison import METHODS, name_of_method
 from hedgerow.errors import HedgerowError
 from hedgerow.studio import theme
+from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.components.result_cards import show_runs
@@ -67,7 +68,7 @@ def _show_start(session: Session, bar: OutlookBar) -> None:
     async def chosen(event: Any) -> None:
         if event.value in METHODS:
             try:
-                theme.refuse(_choose(session, event.value))
+                theme.refuse(await aside(_choose, session, event.value))
             except HedgerowError:
                 method.value = current
                 raise

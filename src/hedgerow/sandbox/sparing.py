@@ -1,0 +1,16 @@
+"""Keeping Arrow from loading pandas, as it does with the first array if it finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+
+
+class NoPandas(MetaPathFinder):
+    """Says that there is no pandas."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Say so."""
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)

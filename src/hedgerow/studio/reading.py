@@ -1,0 +1,325 @@
+"""The process of a reader: answers questions about what people brought, one line of JSON for each; see ``reader.py``.
+
+It knows no session and no screen. Every question says all that is needed to answer it, so that a process which was
+ended can be started again; the table, its examination and the last outlook are kept only to be fast.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from hedgerow import children
+from hedgerow.errors import DataError, HedgerowError, Problem, kind_and_place
+
+LARGEST_PLAN = 8 << 20
+LARGEST_HIERARCHY = 32 << 20
+MOST_COLUMNS = 5_000
+LONGEST_NAME = 1_000
+MOST_NODES = 100_000
+"""Nodes of a tree that a screen can draw."""
+LONGEST_CELL = 200
+PREVIEW_ROWS = 12
+BARS = 6
+NICER = 5
+"""The server goes first where processors are scarce."""
+
+Asked = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+class Reading:
+    """What was read so far."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[str, Any] | None = None
+        self._plan: tuple[str, Any] | None = None
+        self._encoded: tuple[str, Any] | None = None
+        self._under: tuple[str, Any, Any] | None = None
+
+    # -- tables and plans ----------------------------------------------------------------------------------------------
+
+    def examine(self, asked: Asked) -> Answer:
+        """Look at a table; ``form`` says how it is written, ``plan_file`` names a plan of the owner's for it."""
+        from hedgerow.plan import Plan
+
+        plan = None
+        if asked.get("plan_file") is not None:
+            plan = Plan.load(asked["plan_file"])
+        form = asked.get("form") if plan is None else plan.data.model_dump(mode="json", exclude_unset=True)
+        drafts = plan is None and bool(asked.get("draft"))
+        seen = self._examined(asked["place"], form, trust_names=not drafts)
+        _check_width(seen.columns)
+        if drafts:
+            plan = Plan.loads(seen.to_yaml(), file="draft")
+        return {**_told(seen), "form": form, "plan": None if plan is None else plan.to_dict()}
+
+    def plan(self, asked: Asked) -> Answer:
+        """Read a plan that somebody brought; it names no files."""
+        from hedgerow.plan import Plan
+
+        path = Path(asked["path"])
+        if path.stat().st_size > LARGEST_PLAN:
+            raise DataError(Problem("too-much", "This file is too large to be a plan.", hint="upload a plan file"))
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise DataError(Problem("yaml", "The plan is not UTF-8 text.", hint="save it as UTF-8")) from None
+        return {"plan": Plan.loads(text, file=asked["name"], base=None).to_dict()}
+
+    def store(self, asked: Asked) -> Answer:
+        """Look at the history of a maintained release."""
+        from hedgerow.studio.stores import look_at
+
+        view = look_at(asked["store"])
+        return {**asdict(view), "versions": [asdict(row) for row in view.versions]}
+
+    # -- what a plan comes to ------------------------------------------------------------------------------------------
+
+    def fits(self, asked: Asked) -> Answer:
+        """Read the table by a plan, and say nothing if that works."""
+        self._microdata(asked)
+        return {}
+
+    def outlook(self, asked: Asked) -> Answer:
+        """Say what the limits come to."""
+        _, outlook = self._looked_ahead(asked)
+        found = asdict(replace(outlook, withheld_by_profile=None))
+        return {**found, "withheld_by_profile": ()}
+
+    def explanation(self, asked: Asked) -> Answer:
+        """Say what each limit costs, and what would help."""
+        from hedgerow.explanation import explain_limits
+
+        return explain_limits(self._microdata(asked), self._planned(asked)).to_dict()
+
+    def look(self, asked: Asked) -> Answer:
+        """Show a column: its tree with counts, or its numbers; and all columns in short."""
+        from hedgerow.hierarchy import editing
+        from hedgerow.hierarchy.numbers import number_label
+        from hedgerow.microdata import FreeColumn
+        from hedgerow.studio.views import numbers_view, step_of, tree_view
+
+        microdata, outlook = self._looked_ahead(asked)
+        sizes = {}
+        for column in microdata.columns:
+            if isinstance(column, FreeColumn):
+                sizes[column.name] = f"{len(column.intervals.scaled):,} numbers, free intervals"
+            else:
+                values = len(editing.of_plan(column.hierarchy).leaf_nodes)
+                sizes[column.name] = f"{values:,} values, height {column.hierarchy.height}"
+        name = asked["column"]
+        tree, numbers = tree_view(microdata, outlook, name), numbers_view(microdata, name)
+        if tree is not None and len(tree.hierarchy.names) > MOST_NODES:
+            message = f"The tree of this column has {len(tree.hierarchy.names):,} nodes, too many to be drawn."
+            hint = "give it a hierarchy of fewer values, such as prefixes, or set its limit in a plan file"
+            raise DataError(Problem("too-much", message, hint=hint))
+        return {
+            "tree": None if tree is None else tree.to_dict(),
+            "numbers": None if numbers is None else numbers.to_dict(),
+            "step": number_label(step_of(microdata, name)),
+            "sizes": sizes,
+        }
+
+    def lifted(self, asked: Asked) -> Answer:
+        """Say what a limit is after a change that an explanation proposed."""
+        from hedgerow.studio import limit_changes
+
+        column = next(each for each in self._microdata(asked).columns if each.name == asked["column"])
+        limit = self._planned(asked).attributes[column.name].limit
+        known, left = limit_changes.lifted(column, limit, asked["change"])
+        return {"known": known, "limit": left}
+
+    # -- hierarchies ---------------------------------------------------------------------------------------------------
+
+    def hierarchy(self, asked: Asked) -> Answer:
+        """Read a hierarchy file that somebody brought."""
+        from hedgerow.hierarchy import read_hierarchy
+
+        path = Path(asked["path"])
+        if path.stat().st_size > LARGEST_HIERARCHY:
+            raise DataError(Problem("too-much", "This file is too large to be a hierarchy.", hint="upload another"))
+        tree = read_hierarchy(path)
+        return {"names": tree.names, "parents": tree.parents}
+
+    def first_wish(self, asked: Asked) -> Answer:
+        """Say how a column is coarsened now, with something to begin with for every other way."""
+        from hedgerow.studio.hierarchy_wishes import first_choice
+
+        column, plan = self._column(asked), self._given_plan(asked)
+        kind, typed = first_choice(column, plan.attributes[column.name])
+        return {"kind": kind, "typed": typed, "unlisted": column.unlisted}
+
+    def wish(self, asked: Asked) -> Answer:
+        """Build the tree that somebody wishes for a column."""
+        from hedgerow.hierarchy import Hierarchy
+        from hedgerow.studio.hierarchy_wishes import records_under, wanted
+
+        column, given = self._column(asked), asked.get("given")
+        tree = None if given is None else Hierarchy(tuple(given["names"]), tuple(given["parents"]))
+        found = wanted(asked["kind"], dict(asked["typed"]), sorted(column.counts), tree)
+        if found.built is None:
+            return {"keys": found.keys, "tree": None}
+        built = found.built
+        return {
+            "keys": found.keys,
+            "tree": {"names": built.hierarchy.names, "parents": built.hierarchy.parents},
+            "counts": records_under(built.hierarchy, built.leaf_of, column.counts),
+            "unplaced": len(built.unplaced),
+            "unplaced_records": sum(column.counts[label] for label in built.unplaced),
+        }
+
+    # -- what is kept --------------------------------------------------------------------------------------------------
+
+    def _examined(self, place: str, form: Any, trust_names: bool = True) -> Any:
+        from hedgerow.examining import examine
+        from hedgerow.plan import DataFormat
+
+        key = json.dumps([place, form], sort_keys=True)
+        if self._seen is None or self._seen[0] != key:
+            self._seen = None
+            written = None if form is None else DataFormat(**form)
+            self._seen = key, examine(place, written, rows=PREVIEW_ROWS, trust_names=trust_names)
+        return self._seen[1]
+
+    def _column(self, asked: Asked) -> Any:
+        seen = self._examined(asked["place"], asked["form"])
+        return next(column for column in seen.columns if column.name == asked["column"])
+
+    def _given_plan(self, asked: Asked) -> Any:
+        from hedgerow.plan import Plan
+
+        key = json.dumps(asked["plan"], sort_keys=True)
+        if self._plan is None or self._plan[0] != key:
+            self._plan = key, Plan.from_dict(asked["plan"], base=None)
+        return self._plan[1]
+
+    def _planned(self, asked: Asked) -> Any:
+        return self._given_plan(asked).settled()
+
+    def _microdata(self, asked: Asked) -> Any:
+        """Read the table as a plan says; it is read anew only when something else than limits has changed."""
+        from hedgerow.workflow import read_microdata
+
+        plan = self._planned(asked)
+        bare, key = without_limits(plan)
+        if self._encoded is None or self._encoded[0] != key:
+            self._encoded = self._under = None
+            self._encoded = key, read_microdata(asked["place"], bare)[0]
+        return self._encoded[1].under(plan)
+
+    def _looked_ahead(self, asked: Asked) -> tuple[Any, Any]:
+        from hedgerow.explanation import look_ahead
+
+        plan = self._planned(asked)
+        key = plan.digest()
+        if self._under is None or self._under[0] != key:
+            microdata = self._microdata(asked)
+            self._under = key, microdata, look_ahead(microdata, plan)
+        return self._under[1], self._under[2]
+
+
+def without_limits(plan: Any) -> tuple[Any, str]:
+    """Return a plan without its limits, and a key that is the same for plans which encode a table in the same way."""
+    attributes = {name: part.model_copy(update={"limit": None}) for name, part in plan.attributes.items()}
+    bare = plan.model_copy(update={"attributes": attributes})
+    raw: Mapping[str, Any] = bare.to_dict()
+    parts = {name: raw.get(name) for name in ("data", "person", "attributes", "weights", "missing")}
+    return bare, json.dumps(parts, sort_keys=True, default=str)
+
+
+def _check_width(columns: Any) -> None:
+    if len(columns) > MOST_COLUMNS:
+        message = f"The table has {len(columns):,} columns; the studio shows up to {MOST_COLUMNS:,}."
+        raise DataError(Problem("too-much", message, hint="leave some out, or use the command line"))
+    if any(len(column.name) > LONGEST_NAME for column in columns):
+        message = f"A column has a name of more than {LONGEST_NAME:,} characters."
+        raise DataError(Problem("too-much", message, hint="check that the first line names the columns"))
+
+
+def _told(seen: Any) -> Answer:
+    """Tell what was seen of a table in no more than a screen shows."""
+    import yaml
+
+    from hedgerow.drafting.distribution import distribution
+
+    columns = []
+    for column, proposal in zip(seen.columns, seen.proposals, strict=True):
+        spread = distribution(column, most=BARS) if column.counts else None
+        columns.append(
+            {
+                "name": column.name,
+                "readable": column.readable,
+                "nearly_unique": column.nearly_unique,
+                "role": proposal.role,
+                "seen": proposal.seen,
+                "notes": proposal.notes,
+                "rule": yaml.safe_load(proposal.rule) if proposal.rule else None,
+                "unknown": proposal.unknown,
+                "kind": "" if spread is None else spread.kind,
+                "bars": () if spread is None else [(_short(label), count) for label, count in spread.bars],
+            }
+        )
+    preview = [[None if cell is None else _short(cell) for cell in row] for row in seen.preview[:PREVIEW_ROWS]]
+    return {"records": seen.records, "columns": columns, "preview": preview}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+
+
+# -- the process -------------------------------------------------------------------------------------------------------
+
+QUESTIONS = (
+    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted"),
+    *("hierarchy", "first_wish", "wish"),
+)
+
+
+def answer(reading: Reading, asked: Asked) -> dict[str, Any]:
+    """Answer a question, or say what is wrong, in words that hold no value of a record."""
+    try:
+        name = asked["question"]
+        if name not in QUESTIONS:
+            raise HedgerowError(Problem("usage", "There is no such question."))
+        work: Callable[[Asked], Answer] = getattr(reading, name)
+        return {"answer": work(asked)}
+    except HedgerowError as error:
+        return {"kind": type(error).__name__, "problems": [problem.to_dict() for problem in error.problems]}
+    except MemoryError:
+        hint = "give a smaller table, or use the command line"
+        problem = Problem("too-much", "Reading this takes more memory than it may.", hint=hint)
+        return {"kind": "DataError", "problems": [problem.to_dict()], "spent": True}
+    except Exception as error:  # its text may hold cells of the data, so only its kind and place are told
+        hint = "please report this line; it holds nothing of your data"
+        problem = Problem("internal", f"Internal error ({kind_and_place(error)}).", hint=hint)
+        return {"kind": "HedgerowError", "problems": [problem.to_dict()]}
+
+
+def main() -> None:
+    """Answer questions until the input ends."""
+    os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the studio, which ends this process then
+    if hasattr(os, "nice"):
+        os.nice(NICER)
+    import pyarrow  # noqa: F401 - what it takes for itself does not count
+
+    children.confine(int(sys.argv[1]))
+    reading = Reading()
+    for line in sys.stdin:
+        print(json.dumps(answer(reading, json.loads(line)), default=plain), flush=True)
+
+
+def plain(value: Any) -> Any:
+    """Return a number as JSON knows it; in plans numbers stand as text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+if __name__ == "__main__":
+    main()
