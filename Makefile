@@ -96,6 +96,10 @@ torture: system-packages $(DEV) ## Attack it for hours: faults, kills, hostile b
 	@$(BIN)/hedgerow prepare
 	@$(BIN)/python -m tests.robustness --minutes $(or $(MINUTES),120) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
+.PHONY: mutants
+mutants: $(DEV) ## Change the verifier in one place after the other, and see that tests notice (SAMPLE=300 SEED=… ONLY=…)
+	@$(BIN)/python -m tests.robustness.mutants $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
 .PHONY: papers
 papers: $(DEV) ## Repeat the papers' experiments on Adult, and write their page
 	@$(BIN)/python -m benchmarks.papers

@@ -25,7 +25,6 @@ from hedgerow.verification.rules import check_rules
 from hedgerow.verification.spots import Spot, spot, where
 from hedgerow.verification.stated import FACTS, is_proven
 from hedgerow.verification.suppression import check_suppressed
-from hedgerow.verification.tallies import Tallies
 
 DISCLOSURES = "attribute_disclosures"
 LISTED = 1000
@@ -71,12 +70,8 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     except Unreadable as error:
         return Verification((listing.promise, Promise("readable", "a table", str(error), kept=False)), str(folder))
     source = None if original is None else read_original(original, published.plan)
-    tallies = Tallies.open()
-    try:
-        evidence = RowEvidence(published, source, tallies, None if link is None else read_link(link))
-        found = conclude(evidence, str(folder))
-    finally:
-        tallies.close()
+    evidence = RowEvidence(published, source, None if link is None else read_link(link))
+    found = conclude(evidence, str(folder))
     return replace(found, promises=(listing.promise, *found.promises))
 
 

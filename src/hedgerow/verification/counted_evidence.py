@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from hedgerow.verification.counted_link import Ties
@@ -11,7 +11,7 @@ from hedgerow.verification.evidence import Evidence, Pair
 from hedgerow.verification.original import Original
 from hedgerow.verification.places import CountedLink
 from hedgerow.verification.sources import Source, surplus
-from hedgerow.verification.tallies import Groups
+from hedgerow.verification.tallies import Tallies
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,15 @@ class CountedEvidence(Evidence):
 
     Attributes
     ----------
+    tallies
+        What counts rows that are not held.
     released, source
         Where the release and the original lie.
     link
         What became of the records.
     """
 
+    tallies: Tallies
     released: Source
     source: Source | None = None
     link: CountedLink | None = None
@@ -49,13 +52,9 @@ class CountedEvidence(Evidence):
         sensitive = {name: self.as_original(name, self.original) for name in self.sensitive}
         return next(self._ties.faults(self.original, self.cells, sensitive, self.published.counts), "")
 
-    @cached_property
-    def groups(self) -> Groups:
-        """The groups of the release; their persons are counted where the plan names persons and the link is sound."""
-        groups = self.tallies.groups(list(self.cells.values()), self.published.entries, None, self.published.counts)
-        if self.plan.person is None or self._ties is None or self.link_fault:
-            return groups
-        return replace(groups, fewest_persons=self._ties.fewest_persons(self.cells, self.group_of, groups.groups))
+    def _fewest_persons(self, key: str, groups: int) -> int:
+        assert self._ties is not None
+        return self._ties.fewest_persons(self.cells, self.group_of, groups)
 
     @cached_property
     def pairs(self) -> Mapping[str, Sequence[Pair]]:

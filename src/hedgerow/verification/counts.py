@@ -78,6 +78,7 @@ def _out_of_bounds(evidence: Evidence) -> Iterator[str]:
     """Say which numbers that cannot be counted again cannot be right."""
     fact = evidence.published.fact
     bounds = {
+        "cells": (0, fact("released")),
         "least_rows_for_a_known_person": (0, evidence.published.rows),
         "persons": (fact("smallest_group_persons") if evidence.groups.groups else 0, fact("records")),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from hedgerow.verification.published import Published
 from hedgerow.verification.sensitive import Place, Reader, Way
 from hedgerow.verification.spots import Spot
 from hedgerow.verification.tables import distinct_cells, map_distinct, read_as, trim, without
-from hedgerow.verification.tallies import Groups, Tallies
+from hedgerow.verification.tabulation import Groups, count_groups, count_labels, find_groups
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,6 @@ class Evidence(ABC):
 
     published: Published
     original: Original | None
-    tallies: Tallies
     _counted: dict[str, Counted] = field(default_factory=dict, kw_only=True)
 
     @property
@@ -125,10 +124,20 @@ class Evidence(ABC):
     def pairs(self) -> Mapping[str, Sequence[Pair]]:
         """Every distinct pair of an original and a published cell of every quasi-identifier; needs a sound link."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def groups(self) -> Groups:
-        """The groups of the release: rows that agree in every quasi-identifier, missing being a value of its own."""
+        """The groups of the release: rows that agree in every quasi-identifier, missing being a value of its own.
+
+        Their persons are counted where the plan names persons and the link is sound.
+        """
+        groups = count_groups(self.sizes)
+        if self.plan.person is None or not self.linked:
+            return groups
+        return replace(groups, fewest_persons=self._fewest_persons(self.plan.person, groups.groups))
+
+    @abstractmethod
+    def _fewest_persons(self, key: str, groups: int) -> int:
+        """Count the persons of the group with fewest; needs a sound link."""
 
     @abstractmethod
     def changed(self, original: Original) -> str:
@@ -162,7 +171,7 @@ class Evidence(ABC):
     @cached_property
     def labels(self) -> Mapping[str, list[tuple[Cell, int, int]]]:
         """Every distinct published cell of every quasi-identifier with its count and its first row."""
-        return {name: self.tallies.labels(column, self.published.counts) for name, column in self.cells.items()}
+        return {name: count_labels(column, self.published.counts) for name, column in self.cells.items()}
 
     @cached_property
     def judges(self) -> Mapping[str, Column]:
@@ -178,7 +187,7 @@ class Evidence(ABC):
     @cached_property
     def group_of(self) -> IntArray:
         """The group of every row, numbered from 0 in the order in which they first appear."""
-        return self.tallies.group_of(list(self.cells.values()), self.published.entries, self.published.first)
+        return find_groups(list(self.cells.values()), self.published.entries, self.published.first)
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -14,7 +14,6 @@ import bisect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +27,7 @@ from hedgerow.verification.numbers import Exact, read_number, read_span
 from hedgerow.verification.original import Original
 from hedgerow.verification.result import Promise
 from hedgerow.verification.tables import distinct_cells
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from hedgerow.verification.tabulation import encoded
 
 MOST_CELLS = 1 << 26
 """Cells of the greatest table of values and labels."""
@@ -224,7 +221,7 @@ def _collapse(evidence: Evidence, original: Original) -> tuple[Distinct, Distinc
 
     def both() -> Iterator[tuple[Codes, Codes]]:
         for name in shared:
-            yield number_cells(_encoded(evidence.as_original(name, original)), _encoded(original.columns[name]))
+            yield number_cells(encoded(evidence.as_original(name, original)), encoded(original.columns[name]))
 
     entries = original.records if original.counts is None else len(original.counts)
     row_key, record_key, _ = number_rows(both(), published.entries, entries)
@@ -246,15 +243,6 @@ def _fits(evidence: Evidence, name: str, values: Sequence[Cell], labels: Sequenc
         stated = evidence.published.facts.get("levels", {})
         level = stated.get(name)
     return fits_of(evidence.judges[name], values, labels, plan.keeps_limits, level, plan.method.limits == "keep")
-
-
-def _encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of text dictionary-encoded."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        return column
-    return column.cast(pa.string()).dictionary_encode()
 
 
 def _edges(rows: Distinct, records: Distinct, fits: Sequence[Fits]) -> tuple[IntArray, IntArray]:

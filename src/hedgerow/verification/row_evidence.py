@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hedgerow.verification.evidence import Evidence, Pair
 from hedgerow.verification.original import IntArray, Link, Original
 from hedgerow.verification.spots import where
-from hedgerow.verification.tallies import Groups
+from hedgerow.verification.tabulation import count_differences, count_pairs, count_persons, count_surplus
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,19 +46,15 @@ class RowEvidence(Evidence):
         column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
         return pa.chunked_array([column.take(pa.array(self._order[0]))])
 
-    @cached_property
-    def groups(self) -> Groups:
-        """The groups of the release; their persons are counted where the plan names persons and the link is sound."""
-        persons = None if self.plan.person is None or not self.linked else self.behind(self.plan.person)
-        return self.tallies.groups(list(self.cells.values()), self.published.rows, persons)
+    def _fewest_persons(self, key: str, groups: int) -> int:
+        return count_persons(self.group_of, self.behind(key), groups)
 
     @cached_property
     def pairs(self) -> Mapping[str, Sequence[Pair]]:
         """Every distinct pair of an original and a published cell, with its count and its first row."""
         return {
             name: [
-                Pair((value,), label, count, row)
-                for value, label, count, row in self.tallies.pairs(self.behind(name), column)
+                Pair((value,), label, count, row) for value, label, count, row in count_pairs(self.behind(name), column)
             ]
             for name, column in self.cells.items()
         }
@@ -67,7 +63,7 @@ class RowEvidence(Evidence):
         """Say which columns that are released as they are differ from the records behind them."""
         return where(
             {
-                name: self.tallies.differences(self.behind(name), self.as_original(name, original))
+                name: count_differences(self.behind(name), self.as_original(name, original))
                 for name in self.published.unchanged
             }
         )
@@ -75,7 +71,7 @@ class RowEvidence(Evidence):
     def surplus(self, original: Original) -> str:
         """Say which columns that are released as they are hold a value more often than the original."""
         counts = {
-            name: self.tallies.surplus(self.as_original(name, original), original.columns[name])
+            name: count_surplus(self.as_original(name, original), original.columns[name])
             for name in self.published.unchanged
         }
         return "; ".join(f"{name}: {count} cells too many" for name, count in counts.items() if count)

@@ -205,14 +205,16 @@ class Prefixes(Ladder):
         return label == ROOT or (len(label) <= self.length and label.strip("*") != "")
 
     def witnesses(self, label: str) -> Iterable[Line]:
-        """Return the lines of a full value and of a short one that a name with asterisks may stand for.
+        """Return the lines of values of every length that a name with asterisks may stand for.
 
-        Names are the label itself and the marks.
+        Names are the label itself and the marks. (A value that itself ends in asterisks is not thought of: if it were,
+        nothing could be said of any label.)
         """
         candidates = []
         for name in (label, *self.marks.names):
             begin = name.rstrip("*")
-            candidates += [name] if begin == name else [begin, begin.ljust(self.length, ANYTHING)]
+            lengths = range(max(len(begin), 1), self.length + 1)
+            candidates += [name] if begin == name else [begin.ljust(length, ANYTHING) for length in lengths]
         return [line for text in candidates for line in self.lines(text) if label in line.labels]
 
 

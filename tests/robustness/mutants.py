@@ -1,0 +1,381 @@
+"""``python -m tests.robustness.mutants``: change the verifier in one place, and see whether a test notices.
+
+A *mutant* is a module of ``verification/`` with one operator, comparison, constant or condition changed. All tests are
+collected and run once, which says how long each takes and which functions it calls. Then, for every mutant, a forked
+process gets its code put in place of the right one, and runs the tests that call the function, the quickest first, until
+one fails. Nothing is imported twice, so thousands are possible.
+
+Mutants that no test notices are *survivors*. ``survivors.txt`` explains those that change nothing that can be seen; the
+score is of all others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import random
+import resource
+import signal
+import sys
+import time
+import types
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hedgerow.verification
+
+EXPLAINED = Path(__file__).parent / "survivors.txt"
+TESTS = [
+    "tests/unit/test_verification.py",
+    "tests/unit/test_verification_models.py",
+    "tests/unit/test_verification_value.py",
+    "tests/unit/test_verification_counted.py",
+    "tests/unit/test_verification_files.py",
+    "tests/unit/test_verification_possible.py",
+    "tests/unit/test_verification_pieces.py",
+    "tests/robustness/test_campaigns.py",
+]
+SLOWER = 5
+"""How many times the time of its tests a mutant may take; one that takes more has lost its way, and is noticed."""
+COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+OPERATE: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+    ast.Pow: ast.Mult,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: where, what, and the function it is in ('' for the module itself)."""
+
+    module: str
+    function: str
+    line: int
+    text: str
+    change: str
+    at: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}.{self.function or '(module)'} | {self.change} | {self.text}"
+
+
+def changes_of(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Every change of one node: what it is called, and what makes it."""
+    if isinstance(node, ast.Compare):
+        for at, op in enumerate(node.ops):
+            other = COMPARE[type(op)]
+            yield (
+                f"{type(op).__name__} → {other.__name__}",
+                lambda n, at=at, other=other: n.ops.__setitem__(at, other()),
+            )
+    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATE:
+        new = OPERATE[type(node.op)]
+        yield f"{type(node.op).__name__} → {new.__name__}", lambda n, new=new: setattr(n, "op", new())
+    elif isinstance(node, ast.BoolOp):
+        swap = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield f"{type(node.op).__name__} → {swap.__name__}", lambda n, swap=swap: setattr(n, "op", swap())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub | ast.Invert):
+        yield f"{type(node.op).__name__} → nothing", lambda n: setattr(n, "op", ast.UAdd())
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield f"{node.value} → {not node.value}", lambda n: setattr(n, "value", not n.value)
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        yield f"{node.value} → {node.value + 1}", lambda n: setattr(n, "value", n.value + 1)
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield "condition → its opposite", lambda n: setattr(n, "test", ast.UnaryOp(ast.Not(), n.test))
+    elif isinstance(node, ast.comprehension) and node.ifs:
+        yield "filter → none", lambda n: n.ifs.clear()
+
+
+def is_annotation(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Tell whether a node is part of a type, or of text, which a test cannot notice."""
+    while node in parents:
+        above = parents[node]
+        if isinstance(above, ast.JoinedStr | ast.FormattedValue | ast.Raise | ast.Assert):
+            return True
+        if isinstance(above, ast.AnnAssign) and node is above.annotation:
+            return True
+        if isinstance(above, ast.arg) or (isinstance(above, ast.FunctionDef) and node is above.returns):
+            return True
+        if isinstance(above, ast.If) and ast.unparse(above.test) == "TYPE_CHECKING":
+            return True
+        if isinstance(above, ast.Assign) and isinstance(above.value, ast.BinOp) and _names_types(above.value):
+            return True
+        node = above
+    return False
+
+
+def _names_types(node: ast.AST) -> bool:
+    """Tell whether an assignment such as ``Cell = str | None`` names a type."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and not any(
+        isinstance(part, ast.Call | ast.Compare) for part in ast.walk(node)
+    )  # fmt: skip
+
+
+def find_mutants(module: types.ModuleType) -> Iterator[Mutant]:
+    """Return every mutant of a module."""
+    source = inspect.getsource(module)
+    lines = source.splitlines()
+    nodes = list(ast.walk(ast.parse(source)))
+    parents = {child: above for above in nodes for child in ast.iter_child_nodes(above)}
+    for at, node in enumerate(nodes):
+        changes = list(changes_of(node))
+        if not changes or is_annotation(node, parents):
+            continue
+        function = _function_of(node, parents)
+        line = _line_of(node, parents)
+        for number, (change, _) in enumerate(changes):
+            short = module.__name__.rsplit(".", 1)[-1]
+            yield Mutant(short, function, line, lines[line - 1].strip(), change, at, number)
+
+
+def make_mutant(module: types.ModuleType, mutant: Mutant) -> ast.Module:
+    """Return the tree of a module with one change."""
+    tree = ast.parse(inspect.getsource(module))
+    node = list(ast.walk(tree))[mutant.at]
+    list(changes_of(node))[mutant.number][1](node)
+    return ast.fix_missing_locations(tree)
+
+
+def _function_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
+    """Return the outermost function, with its class, that a node is part of; '' if it is none's."""
+    names: list[str] = []
+    inside = ""
+    above: ast.AST | None = node
+    while above is not None:
+        if isinstance(above, ast.FunctionDef):
+            names, inside = [above.name], above.name
+        elif isinstance(above, ast.ClassDef) and inside:
+            names = [above.name, *names]
+        above = parents.get(above)
+    return ".".join(names)
+
+
+def _line_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> int:
+    if isinstance(node, ast.comprehension):
+        node = node.ifs[0]
+    while not hasattr(node, "lineno"):
+        node = parents[node]
+    return int(node.lineno)
+
+
+# -- putting a mutant in place -----------------------------------------------------------------------------------------
+
+
+def put_in_place(module: types.ModuleType, mutant: Mutant) -> None:
+    """Let the module run the code of a mutant, for whoever has imported from it too."""
+    code = compile(make_mutant(module, mutant), module.__file__ or "", "exec")
+    if mutant.function:
+        found = _code_of(code, mutant.function.split("."))
+        _plain_function(module, mutant.function).__code__ = found
+        return
+    fresh: dict[str, Any] = {"__name__": module.__name__, "__file__": module.__file__}
+    sys.modules["hedgerow.verification.mutant"] = types.ModuleType("mutant")
+    exec(code, fresh)
+    old = {name: getattr(module, name) for name in fresh if hasattr(module, name)}
+    for other in list(sys.modules.values()):
+        if getattr(other, "__name__", "").startswith(("hedgerow", "tests")):
+            for name, value in old.items():
+                plain = not isinstance(value, type | types.FunctionType | types.ModuleType)
+                if plain and getattr(other, name, None) is value:
+                    setattr(other, name, fresh[name])
+
+
+def _code_of(code: types.CodeType, names: list[str]) -> types.CodeType:
+    for name in names:
+        code = next(part for part in code.co_consts if isinstance(part, types.CodeType) and part.co_name == name)
+    return code
+
+
+def _plain_function(module: types.ModuleType, name: str) -> types.FunctionType:
+    first, *rest = name.split(".")
+    found: Any = vars(module)[first]
+    for part in rest:
+        found = vars(found)[part]
+    while not isinstance(found, types.FunctionType):
+        inner = getattr(found, "__func__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
+        found = inner if inner is not None else found.__wrapped__
+    return inspect.unwrap(found)
+
+
+# -- running tests -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Runner:
+    """Takes the place of pytest's loop: first all tests, then mutant after mutant."""
+
+    asked: argparse.Namespace
+    seconds: dict[str, float] = field(default_factory=dict)
+    called: dict[str, set[str]] = field(default_factory=dict)
+    outcome: list[tuple[Mutant, str]] = field(default_factory=list)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise SystemExit("tests cannot be collected")
+        began = time.monotonic()
+        known = Path(self.asked.baseline) if self.asked.baseline else None
+        if known is not None and known.exists():
+            stored = json.loads(known.read_text(encoding="utf-8"))
+            self.seconds = stored["seconds"]
+            self.called = {name: set(tests) for name, tests in stored["called"].items()}
+        for item in session.items:
+            if item.nodeid not in self.seconds:
+                self._run_and_watch(item, session)
+                if known is not None:
+                    called = {name: sorted(tests) for name, tests in self.called.items()}
+                    known.write_text(json.dumps({"seconds": self.seconds, "called": called}), encoding="utf-8")
+        print(f"\n{len(session.items)} tests in {time.monotonic() - began:.0f} s", flush=True)
+        mutants = self._mutants()
+        print(f"{len(mutants)} mutants to try, seed {self.asked.seed}", flush=True)
+        for number, (module, mutant) in enumerate(mutants, start=1):
+            if time.monotonic() - began > self.asked.minutes * 60:
+                print(f"time is over: {number - 1} tried", flush=True)
+                break
+            said = self._try(module, mutant, session)
+            self.outcome.append((mutant, said))
+            if said.startswith("survived"):
+                print(f"{number:5} SURVIVED {mutant.module}:{mutant.line} {mutant.name}", flush=True)
+        return True
+
+    def _run_and_watch(self, item: pytest.Item, session: pytest.Session) -> None:
+        folder = str(Path(hedgerow.verification.__file__).parent)
+        calls: set[tuple[str, str]] = set()
+
+        def watch(frame: types.FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code.co_filename.startswith(folder):
+                calls.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+        began = time.process_time()
+        sys.setprofile(watch)
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        finally:
+            sys.setprofile(None)
+        if session.testsfailed:
+            raise SystemExit(f"{item.nodeid} fails without any mutant")
+        self.seconds[item.nodeid] = time.process_time() - began
+        for file, name in calls:
+            self.called.setdefault(f"{Path(file).stem}.{name.split('.<locals>')[0]}", set()).add(item.nodeid)
+
+    def _mutants(self) -> list[tuple[types.ModuleType, Mutant]]:
+        found = []
+        for part in pkgutil.iter_modules(hedgerow.verification.__path__):
+            if self.asked.only and part.name not in self.asked.only.split(","):
+                continue
+            module = importlib.import_module(f"hedgerow.verification.{part.name}")
+            found += [(module, mutant) for mutant in find_mutants(module)]
+        rng = random.Random(self.asked.seed)
+        if self.asked.sample and self.asked.sample < len(found):
+            found = rng.sample(found, self.asked.sample)
+        return found
+
+    def _try(self, module: types.ModuleType, mutant: Mutant, session: pytest.Session) -> str:
+        wanted = self.called.get(f"{mutant.module}.{mutant.function}", set()) if mutant.function else None
+        items = [item for item in session.items if wanted is None or item.nodeid in wanted]
+        items.sort(key=lambda item: self.seconds[item.nodeid])
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            self._in_child(module, mutant, items, session, writer)
+        os.close(writer)
+        with os.fdopen(reader, encoding="utf-8") as told:
+            said = told.read()
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+        return said or "killed at once"
+
+    def _in_child(
+        self,
+        module: types.ModuleType,
+        mutant: Mutant,
+        items: list[pytest.Item],
+        session: pytest.Session,
+        writer: int,
+    ) -> None:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        said = f"survived {len(items)} tests"
+        try:
+            most = 20 + int(SLOWER * sum(self.seconds[item.nodeid] for item in items))
+            used = int(time.process_time())
+            resource.setrlimit(resource.RLIMIT_CPU, (used + most, used + most + 5))
+            put_in_place(module, mutant)
+            for item in items:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                if session.testsfailed:
+                    said = f"killed by {item.nodeid}"
+                    break
+        except BaseException as error:
+            said = f"killed by {type(error).__name__}"
+        os.write(writer, said.encode())
+        os._exit(0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.robustness.mutants", description=__doc__)
+    parser.add_argument("--sample", type=int, default=0, help="try so many, drawn; all by default")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", default="", help="modules of verification/, separated by commas")
+    parser.add_argument("--baseline", default="", help="file to keep what each test takes and calls in")
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--least", type=float, default=0.9, help="score below which it fails")
+    asked = parser.parse_args()
+    runner = Runner(asked)
+    there = [test for test in TESTS if Path(test).exists()]
+    pick = ["-k", "not campaigns or verifier or tampering", "-m", ""]
+    code = pytest.main(["-q", "-p", "no:cacheprovider", *pick, *there], plugins=[runner])
+    if not runner.outcome:
+        sys.exit(int(code) or 2)
+    explained = {
+        line.split(" ## ")[0].strip()
+        for line in (EXPLAINED.read_text(encoding="utf-8").splitlines() if EXPLAINED.exists() else [])
+        if " ## " in line
+    }
+    survivors = [mutant for mutant, said in runner.outcome if said.startswith("survived")]
+    open_ones = [mutant for mutant in survivors if mutant.name not in explained]
+    counted = len(runner.outcome) - (len(survivors) - len(open_ones))
+    score = 1 - len(open_ones) / max(counted, 1)
+    by_module = Counter(mutant.module for mutant in open_ones)
+    print(f"\n{len(runner.outcome)} mutants, {len(survivors)} survivors, {len(survivors) - len(open_ones)} explained")
+    print("open:", dict(by_module))
+    print(f"score {score:.1%} of those that change something")
+    sys.exit(0 if score >= asked.least else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""Small pieces of the check, each by itself."""
+
+from __future__ import annotations
