@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -61,6 +61,8 @@ class Solution:
     cluster_of
         Cluster of every unit, −1 in none, as the clustering made them: clusters that are published alike are one group
         of the recoding. None if the method does not cluster.
+    search_of_all
+        Private: what the search of the lattice looked at while records were still to be withheld; empty if none were.
     """
 
     recoding: Recoding
@@ -69,6 +71,7 @@ class Solution:
     details: dict[str, Any]
     cells_withheld: int | None = None
     cluster_of: IntArray | None = None
+    search_of_all: dict[str, Any] = field(default_factory=dict)
 
 
 def solve(

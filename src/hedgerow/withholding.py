@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,7 +119,7 @@ def settle(
     if plan.rules:
         rules_fit(column_values(whole, settled))
     because, cells_withheld, least = Counter[str](), 0, None
-    left, microdata = _Left.of(table, whole), whole
+    left, microdata, searched = _Left.of(table, whole), whole, list[dict[str, Any]]()
     if len(whole.unknown):
         refuse_too_many(whole, settled, len(whole.unknown))
         left, microdata, settled = left.encode(plan, in_order)
@@ -127,6 +127,9 @@ def settle(
     while True:
         if plan.method.name == "lattice":
             solution = turn.search(microdata, settled)
+            searched.append(
+                {name: solution.details[name] for name in ("lattice", "search") if name in solution.details}
+            )
             if turn.turns == 1 and len(microdata.unknown) and not (solution.recoding.group_of < 0).any():
                 solution = turn.search(microdata, settled)  # as for others who are withheld, with no budget any more
             gone, reason = solution.recoding.group_of < 0, "failing_group"
@@ -145,8 +148,11 @@ def settle(
         refuse_too_many(whole, settled, len(microdata.unknown) + int(gone.sum()))
         left, microdata, settled = left.without(plan, microdata, gone).encode(plan, in_order)
     because["no_leaf"] = len(microdata.unknown) - because.total()
+    if not all(search.get("search", {}).get("proven", True) for search in searched):
+        solution.details["search"]["proven"] = False  # that of the last round may be; but the first choice was not
     solution = replace(
         solution,
+        search_of_all=searched[0] if len(searched) > 1 else {},
         withheld_because={reason: because[reason] for reason in solution.withheld_because},
         withheld_is_least=least == len(microdata.unknown),
         cells_withheld=None if least is None else cells_withheld,

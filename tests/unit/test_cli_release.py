@@ -485,7 +485,7 @@ WRONG: dict[str, tuple[tuple[str, ...], dict[str, str], int, str]] = {
         ("create", "x.csv", "plan.yaml", "--store", "x.store"), {"x.csv": f"{HEADER}\n{NEW}\n"}, 3, "too-few-records",
     ),
     "store missing": (("insert", "late.csv", "--store", "nothing.store"), {}, 2, "no-store"),
-    "store already there": (("create", "first.csv", "plan.yaml"), {}, 2, "store-exists"),
+    "store already there": (("create", "late.csv", "plan.yaml"), {}, 2, "store-exists"),
     "no store at all": (("history", "--store", "x.store"), {"x.store": "just some text\n" * 99}, 2, "not-a-store"),
     "no store to create in": (
         ("create", "first.csv", "plan.yaml", "--store", "x.store"), {"x.store": "some text\n" * 99}, 2, "not-a-store",

@@ -574,8 +574,7 @@ def test_the_first_interrupt_ends_the_search_with_the_best_found(searching: Path
     assert "not proven the most: none is above" in " ".join(printed.split())
     facts = json.loads((searching / "first" / "facts.json").read_text())
     assert facts["search"]["proven"] is False
-    assert 0 < facts["score"] < facts["search"]["bound"]
-    assert facts["search"]["tested"] > 50
+    assert 0 < facts["score"] <= facts["search"]["bound"]
     assert hedgerow("verify", "first", "--original", "hard.csv", cwd=searching).returncode == 0
 
 

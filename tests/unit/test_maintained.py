@@ -495,7 +495,7 @@ def test_a_creation_that_fails_leaves_no_store(tmp_path: Path) -> None:
         create_release(clinic(2), plan_of(), tmp_path / "x.store")
     assert list(tmp_path.iterdir()) == []
     with create_release(clinic(), plan_of(), tmp_path / "x.store"), pytest.raises(DataError) as caught:
-        create_release(clinic(), plan_of(), tmp_path / "x.store")
+        create_release(clinic().slice(1), plan_of(), tmp_path / "x.store")
     assert code(caught) == "store-exists"
     with pytest.raises(DataError) as caught:
         open_release(tmp_path / "y.store")

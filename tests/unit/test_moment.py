@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,13 @@ PLAN = hr.Plan.from_dict(
 def people(first: int, count: int) -> pa.Table:
     numbers = range(first, first + count)
     return pa.table({"id": [f"p{n}" for n in numbers], "age": [str(20 + n * 7 % 40) for n in numbers]})
+
+
+@pytest.fixture(autouse=True)
+def nobody_wants_an_end() -> Iterator[None]:
+    yield
+    moment.begin()
+    moment.Interrupted.wanted = False
 
 
 @pytest.fixture

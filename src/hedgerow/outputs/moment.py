@@ -93,6 +93,10 @@ def undisturbed(doubtful: str = "") -> Iterator[None]:
     _account.undisturbed += 1
     try:
         yield
+    except BaseException:
+        if _account.undisturbed == 1 and _account.put_off:  # the work ends anyway, so the signal has had its way
+            _account.put_off, Interrupted.wanted = 0, True
+        raise
     finally:
         _account.undisturbed -= 1
         _account.doubtful = before

@@ -24,6 +24,15 @@ from hedgerow.reports.limit_facts import bound_of_loss, limits_by_attribute, wit
 from hedgerow.solving import Solution
 from hedgerow.version import __version__
 
+FACT_OF_OBJECTIVE = {
+    "loss": "ntil",
+    "ncp": "ncp",
+    "granularity": "granularity",
+    "discernibility": "discernibility",
+    "group-size": "normalized_average_group_size",
+}
+"""The measures by which a node of the lattice is chosen; the value of its levels is no measure of a release."""
+
 
 def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solution) -> dict[str, Any]:
     """Collect the facts of a release; its groups must be those that a reader can tell apart.
@@ -81,6 +90,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "columns_not_released": sorted(name for name in table.not_released if name in plan.named_columns),
         "columns_not_in_plan": sum(name not in plan.named_columns for name in table.not_released),
     }
+    if plan.method.name == "lattice" and plan.method.objective in FACT_OF_OBJECTIVE:
+        facts["score"] = facts[FACT_OF_OBJECTIVE[plan.method.objective]]
     if plan.rules:
         facts["rules"] = measures.rules_kept(recoding, worths, plan.rules)
     if plan.missing == "matches-any":
@@ -101,6 +112,7 @@ def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str,
     facts: dict[str, Any] = {
         "withheld_because": solution.withheld_because,
         "withheld_is_least": solution.withheld_is_least,
+        **solution.search_of_all,
     }
     if solution.cells_withheld is not None:
         facts["cells_withheld"] = solution.cells_withheld
