@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hedgerow.outputs.private import LOCK
 from hedgerow.studio.users import add_user
 from tests.robustness.hostile_files import SECRET, good_csv, hostile
 from tests.studio.servers import Served, serving
@@ -180,7 +181,7 @@ async def _bring(eve: Visitor, zone: str, name: str, content: bytes) -> str:
 
 def leftovers(folder: Path) -> list[Path]:
     """Return the files that were brought and are still there: those of sessions, without what the studio needs."""
-    return [path for path in (folder / "scratch").rglob("*") if path.is_file()]
+    return [path for path in (folder / "scratch").rglob("*") if path.is_file() and path.name != LOCK]
 
 
 def check(storm: Storm, served: Served, folder: Path, ended: bool = False) -> None:

@@ -184,7 +184,6 @@ def open_spark(master: str | None = None) -> SparkSession:
         conf.setMaster(master)
         if master.startswith("local"):  # elsewhere this path may not exist
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ["PYTHONSAFEPATH"] = "1"  # else its Python workers import what lies in the working folder
     conf.setExecutorEnv("PYTHONSAFEPATH", "1")
     if "HEDGEROW_CACHE" in os.environ:
         conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])
@@ -206,7 +205,8 @@ def _launch(conf: Any, said: IO[bytes], memory: str | None) -> Any:
     from pyspark import java_gateway
 
     launch: Any = java_gateway.launch_gateway
-    with _in_environment(MEMORY_VARIABLES[0], memory):
+    safe = "PYTHONSAFEPATH", "1"  # else its Python workers import what lies in the working folder
+    with _in_environment(MEMORY_VARIABLES[0], memory), _in_environment(*safe):
         return launch(conf, {"stdout": said, "stderr": said})
 
 
@@ -216,11 +216,14 @@ def _in_environment(name: str, value: str | None) -> Iterator[None]:
     if value is None:
         yield
         return
-    os.environ[name] = value
+    before, os.environ[name] = os.environ.get(name), value
     try:
         yield
     finally:
-        del os.environ[name]
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _driver_memory(master: str | None) -> str | None:

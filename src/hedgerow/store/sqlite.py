@@ -247,6 +247,8 @@ class SqliteStore(Store):
             raise
         except sqlite3.DatabaseError as error:
             raise self._what_it_means(error) from None
+        except UnicodeDecodeError:  # names in a damaged file, which the driver quotes when it complains of them
+            raise self._damaged() from None
 
     def _what_it_means(self, error: sqlite3.Error) -> Exception:
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
