@@ -47,6 +47,15 @@ TESTS = [
 ]
 SLOWER = 5
 """How many times the time of a test a mutant may take for it; one that takes more has lost its way, and is noticed."""
+OWN_TESTS = {
+    "test_verification_files": ("stated", "agreement", "files", "published", "check", "counts", "result"),
+    "test_verification_possible": ("possible", "bipartite", "tabulation", "numbering", "arrays"),
+    "test_verification_models": ("models", "distances", "sensitive", "histograms", "evidence"),
+    "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "end_points", "risks"),
+    "test_verification_counted": ("sources", "counting", "counted_evidence", "counted_link", "in_place", "statements",
+                                  "fingerprints", "tallies", "places", "tables", "parsing"),
+}  # fmt: skip
+"""Which tests are about which modules: they come first, with those of small pieces."""
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -125,6 +134,8 @@ def is_annotation(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
         if isinstance(above, ast.JoinedStr | ast.FormattedValue | ast.Raise | ast.Assert):
             return True
         if isinstance(above, ast.AnnAssign) and node is above.annotation:
+            return True
+        if isinstance(above, ast.keyword) and above.arg in ("strict", "kind", "frozen", "eq", "slots"):
             return True
         if isinstance(above, ast.arg) or (isinstance(above, ast.FunctionDef) and node is above.returns):
             return True
@@ -308,7 +319,7 @@ class Runner:
     def _try(self, module: types.ModuleType, mutant: Mutant, session: pytest.Session) -> str:
         wanted = self.called.get(f"{mutant.module}.{mutant.function}", set()) if mutant.function else None
         items = [item for item in session.items if wanted is None or item.nodeid in wanted]
-        items = self._worth_trying(items)
+        items = self._worth_trying(items, mutant.module)
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -322,12 +333,18 @@ class Runner:
             return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
         return said or "killed at once"
 
-    def _worth_trying(self, items: list[pytest.Item]) -> list[pytest.Item]:
-        """Order tests: some quick ones, then random tables, which notice most, then others while it is worth it.
+    def _worth_trying(self, items: list[pytest.Item], module: str) -> list[pytest.Item]:
+        """Order tests: quick ones about the module, then random tables, then others while it is worth it.
 
         The slowest are left out, so a mutant that survives may be one too many.
         """
-        quick = sorted(items, key=lambda item: self.seconds[item.nodeid])
+        own = tuple(name for name, modules in OWN_TESTS.items() if module in modules)
+        about = (*own, "test_verification_pieces")
+
+        def rank(item: pytest.Item) -> tuple[bool, float]:
+            return not any(f"{name}.py" in item.nodeid for name in about), self.seconds[item.nodeid]
+
+        quick = sorted(items, key=rank)
         tables = [item for item in quick if "[verifier-" in item.nodeid]
         chosen, spent = [*quick[:8], *tables], 0.0
         for item in quick[8:]:
