@@ -334,7 +334,7 @@ class Runner:
         return said or "killed at once"
 
     def _worth_trying(self, items: list[pytest.Item], module: str) -> list[pytest.Item]:
-        """Order tests: quick ones about the module, then random tables, then others while it is worth it.
+        """Order tests: quick ones about the module, then random tables, then all others, while it is worth it.
 
         The slowest are left out, so a mutant that survives may be one too many.
         """
@@ -342,7 +342,8 @@ class Runner:
         about = (*own, "test_verification_pieces")
 
         def rank(item: pytest.Item) -> tuple[bool, float]:
-            return not any(f"{name}.py" in item.nodeid for name in about), self.seconds[item.nodeid]
+            slow = self.seconds[item.nodeid] > 1
+            return slow or not any(f"{name}.py" in item.nodeid for name in about), self.seconds[item.nodeid]
 
         quick = sorted(items, key=rank)
         tables = [item for item in quick if "[verifier-" in item.nodeid]
@@ -384,7 +385,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="try so many, drawn; all by default")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", default="", help="modules of verification/, separated by commas")
-    parser.add_argument("--effort", type=float, default=15, help="seconds of tests to try on a mutant")
+    parser.add_argument("--effort", type=float, default=40, help="seconds of tests to try on a mutant")
     parser.add_argument("--baseline", default="", help="file to keep what each test takes and calls in")
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--least", type=float, default=0.9, help="score below which it fails")
