@@ -69,6 +69,8 @@ def draft_plan(source: Any, form: DataFormat | None = None, trust_names: bool = 
     <BLANKLINE>
       # whole numbers, about 60 different, none missing
       # Decide: how wide a band is still of use? limit: {level: 2} leaves bands of 10 or less.
+      # Or, instead of the hierarchy, intervals: free, snap: 5: intervals that fit the data. Never without snap:
+      # both ends of an interval are then exact values of people.
       age: {role: quasi-identifier, hierarchy: {bands: [5, 10, 20]}}
     <BLANKLINE>
       # text, 2 different, none missing

@@ -69,6 +69,7 @@ def decimals(step: Number) -> int:
 
     Examples
     --------
+    >>> from decimal import Decimal
     >>> decimals(5), decimals(Decimal("0.25"))
     (0, 2)
     """
