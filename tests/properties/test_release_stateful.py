@@ -268,16 +268,17 @@ class ReleaseMachine(RuleBasedStateMachine):
             return
         after = {key: row for key, row in self.now.items() if key not in gone}
 
-        def forget() -> None:
+        def forget() -> None:  # all of it in one transaction
+            if living:
+                self.append(after)
             self.forgotten |= {at for at, model in enumerate(self.models, start=1) if set(gone) & set(model)}
             self.ever -= set(gone)
             with open_store(self.address) as store:
                 for table in (store.all_records(), store.all_places()):
                     assert not set(gone) & set(table["key"].to_pylist())
 
-        deleting = [lambda: self.append(after)] if living else []
         head = len(self.models)
-        self.run(lambda release: release.erase(gone), [*deleting, forget], fate)
+        self.run(lambda release: release.erase(gone), [forget], fate)
         if len(self.models) > head:
             self.look("delete", {"deleted": len(living)})
 

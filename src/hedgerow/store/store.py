@@ -385,6 +385,9 @@ class Store(ABC):
             except Exception as error:
                 self._rollback()
                 self._find_out(deed, error)
+            except BaseException:  # a second signal: whoever holds the store goes on with a connection that is free
+                self._rollback()
+                raise
             record(deed.what)
 
     def _find_out(self, deed: Deed, error: Exception) -> None:
