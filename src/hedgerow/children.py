@@ -118,21 +118,17 @@ def confine(memory: int) -> None:
     if sys.platform == "linux":  # elsewhere nothing bounds memory without bounding addresses, of which much is reserved
         taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
         stacks = (8 << 20) * ((os.cpu_count() or 1) + 16)  # of threads that libraries are yet to start
-        _lower(resource.RLIMIT_DATA, taken + memory + stacks)
-    _lower(resource.RLIMIT_CORE, 0)
+        lower(resource.RLIMIT_DATA, taken + memory + stacks)
+    lower(resource.RLIMIT_CORE, 0)
 
 
-def _lower(which: int, most: int) -> None:
+def lower(which: int, soft: int, hard: int | None = None) -> None:
+    """Lower a limit of this process for good; one that is lower already stays."""
     import resource
 
-    soft, hard = resource.getrlimit(which)
-    known = [one for one in (soft, hard, most) if one != resource.RLIM_INFINITY]
-    resource.setrlimit(which, (min(known), hard))
+    now = resource.getrlimit(which)
 
+    def bounded(asked: int, *limits: int) -> int:
+        return min([asked, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])
 
-def machine_memory() -> int:
-    """Return how many bytes of memory the machine has; 8 GiB if it does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 8 << 30
+    resource.setrlimit(which, (bounded(soft, *now), bounded(soft if hard is None else hard, now[1])))

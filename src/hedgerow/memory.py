@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,16 +35,12 @@ def address_space() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def address_space_left() -> int | None:
-    """Return the bytes that this process may still map; None if that has no limit."""
-    limit = address_space()
-    if limit is None:
-        return None
-    with contextlib.suppress(OSError):
-        found = re.search(r"VmSize:\s+(\d+) kB", Path("/proc/self/status").read_text())
-        if found:
-            return max(limit - int(found[1]) * 1024, 0)
-    return limit
+def machine_memory() -> int:
+    """Return how many bytes of memory the machine has; 8 GiB if it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8 << 30
 
 
 def _of_machine() -> Iterator[int]:

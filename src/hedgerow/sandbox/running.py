@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -15,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hedgerow.children import neutral_folder
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.intake import open_regular
 from hedgerow.sandbox.answer import Answer, Here
 from hedgerow.sandbox.limits import Limits
+from hedgerow.sandbox.task import ORDER
 from hedgerow.working_folder import module_path
 
-ORDER = struct.Struct("<200sQQQ")  # as template.py has it, which needs Unix and is not imported here
 FORKS = hasattr(os, "fork")
 """Whether there are children; Windows has none, and files are parsed in the process itself, without limits."""
-MOST_FILES = 200
 PIPE = 1 << 20
 START = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -76,7 +75,7 @@ class _Template:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    cwd="/",
+                    cwd=neutral_folder(),
                     env={**{name: os.environ[name] for name in KEPT if name in os.environ}, **OURS},
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ORDER = struct.Struct("<200sQQQ")
+"""What is run ("module:function"), and how much of memory, processor time and output it may take."""
+MOST_FILES = 200
+"""Files that one task may be given."""
 
 
 @dataclass(frozen=True)

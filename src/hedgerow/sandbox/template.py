@@ -24,18 +24,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from hedgerow import children
 from hedgerow.errors import HedgerowError, kind_and_place
 from hedgerow.sandbox.bounds import check_batch
 from hedgerow.sandbox.sparing import NoPandas
-from hedgerow.sandbox.task import Found
+from hedgerow.sandbox.task import MOST_FILES, ORDER, Found
 
-ORDER = struct.Struct("<200sQQQ")
-"""What is run ("module:function"), and how much of memory, processor time and output it may take."""
 LENGTH = struct.Struct("<Q")
-MOST_FILES = 200
 DIE_WITH_PARENT = 1
-THREAD = 8 << 20
-"""Bytes of a thread's stack, which count as its memory."""
 
 
 def main(handle: int) -> None:
@@ -160,19 +156,9 @@ def confine(memory: int, seconds: int) -> None:
     """Bound what this process may take from now on."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
-            taken = int(file.read().split()[5]) * resource.getpagesize()
-        threads = (os.cpu_count() or 1) + 16
-        _lower(resource.RLIMIT_DATA, taken + memory + threads * THREAD)
-    _lower(resource.RLIMIT_CPU, seconds, seconds + 1)  # the first ends it with a signal that tells why
-    _lower(resource.RLIMIT_FSIZE, 0)
-    _lower(resource.RLIMIT_CORE, 0)
-
-
-def _lower(which: int, soft: int, hard: int | None = None) -> None:
-    _, before = resource.getrlimit(which)
-    soft, hard = (one if before == resource.RLIM_INFINITY else min(one, before) for one in (soft, hard or soft))
-    resource.setrlimit(which, (soft, hard))
+    children.confine(memory)
+    children.lower(resource.RLIMIT_CPU, seconds, seconds + 1)  # the first ends it with a signal that tells why
+    children.lower(resource.RLIMIT_FSIZE, 0)
 
 
 class TooMuchOutput(Exception):

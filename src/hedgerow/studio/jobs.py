@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from hedgerow import children
 from hedgerow.errors import Problem
+from hedgerow.memory import machine_memory
 from hedgerow.server import is_server
 
 State = Literal["running", "done", "cancelled", "failed"]
@@ -25,7 +26,7 @@ MOST_TOLD = 128 << 20
 
 def most_memory() -> int:
     """Return the bytes of memory that a job may take: three quarters of what the machine has."""
-    return children.machine_memory() // 4 * 3
+    return machine_memory() // 4 * 3
 
 
 class Job:

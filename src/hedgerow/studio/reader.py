@@ -23,6 +23,7 @@ from typing import Any
 
 from hedgerow import children, errors
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.memory import machine_memory
 from hedgerow.server import is_server
 from hedgerow.studio.nursery import Nursery, Talker
 from hedgerow.studio.turns import Turns
@@ -65,7 +66,7 @@ class Bounds:
     def memory_for(self, place: str | None) -> int:
         """Return the bytes that a reader of a place may take: never more than three quarters of the machine's."""
         asked = 4 << 30 if place is not None and is_server(place) else self.memory + self.memory_per_byte * _size(place)
-        return min(asked, children.machine_memory() // 4 * 3)
+        return min(asked, machine_memory() // 4 * 3)
 
     def seconds_for(self, place: str | None) -> float:
         """Return how long a question about a place may take."""
