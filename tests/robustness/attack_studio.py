@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from pathlib import Path
 
 from tests.robustness.campaign import Campaign
 from tests.robustness.studio_storm import check, rage, team_studio
+from tests.studio.loops import run
 
 FILES, AT_ONCE = 8, 4
 
@@ -16,7 +16,7 @@ FILES, AT_ONCE = 8, 4
 def batch(draw: random.Random, folder: Path) -> Counter[str]:
     """Let some sessions bring some files each."""
     with team_studio(folder, users=1) as served:
-        storm = asyncio.run(rage(served, draw, FILES, AT_ONCE))
+        storm = run(rage(served, draw, FILES, AT_ONCE))
         check(storm, served, folder)
     check(storm, served, folder, ended=True)
     return storm.cases

@@ -25,13 +25,14 @@ from hedgerow.studio.workbench import Workbench
 from tests.robustness.hostile_files import SECRET, bomb, good_csv
 from tests.robustness.studio_storm import PASSWORD, check, leftovers, rage, team_studio
 from tests.robustness.test_working_folder import marks_in, plant
+from tests.studio.loops import run
 from tests.studio.servers import serving
 from tests.studio.visitors import Visitor
 
 
 def test_a_team_studio_withstands_hostile_uploads(tmp_path: Path) -> None:
     with team_studio(tmp_path, users=3) as served:
-        storm = asyncio.run(rage(served, random.Random("test"), files=24, at_once=12))
+        storm = run(rage(served, random.Random("test"), files=24, at_once=12))
         print(storm)
         assert storm.cases.total() >= 24
         check(storm, served, tmp_path)
@@ -242,7 +243,7 @@ def test_uploads_are_bounded_by_number_and_by_bytes(tmp_path: Path) -> None:
             await ann.receive("c.csv", parts(1))
         await asyncio.gather(*slow)
 
-    asyncio.run(go())
+    run(go())
     bob.clear()
     ann.clear()
     assert list(tmp_path.iterdir()) == []
@@ -261,7 +262,7 @@ def test_a_studio_that_was_killed_leaves_nothing_that_the_next_does_not_remove(t
         await eve.close()
 
     with serving(folder=tmp_path) as served:
-        asyncio.run(bring(served, served.enter()))
+        run(bring(served, served.enter()))
         os.kill(served.process.pid, signal.SIGKILL)
         served.process.wait(10)
     assert leftovers(tmp_path)
@@ -285,7 +286,7 @@ def test_the_studio_and_its_runs_execute_nothing_of_the_working_folder(tmp_path:
         await eve.close()
 
     with serving(folder=tmp_path, program=True) as served:
-        asyncio.run(make(served, served.enter()))
+        run(make(served, served.enter()))
     assert marks_in(marks) == []
 
 
@@ -329,7 +330,7 @@ def test_messages_that_are_none_close_the_socket_and_print_nothing(tmp_path: Pat
         await eve.close()
 
     with serving("--log", "audit.jsonl", folder=tmp_path) as served:
-        asyncio.run(go(served, served.enter()))
+        run(go(served, served.enter()))
         assert served.process.poll() is None
     assert [line for line in served.lines if line.strip() and "http://" not in line and "Enter:" not in line] == [
         "The studio has ended. What was uploaded is removed.\n"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.sessions import Sessions
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.sockets import _own
+from tests.studio.loops import run
 
 
 class FakeServer:
@@ -35,8 +34,7 @@ def test_only_messages_of_a_page_about_itself_pass() -> None:
         handler = _own(lambda sid, message: heard.append((sid, message["client_id"])), sessions, server)
 
         def say(sid: str, message: Any) -> None:
-            with ThreadPoolExecutor() as elsewhere:  # a browser of other tests may have a loop running here
-                elsewhere.submit(lambda: asyncio.run(handler(sid, message))).result()
+            run(handler(sid, message))
 
         say("page-of-ann", {"client_id": "page-of-ann"})
         for message in ({"client_id": "page-of-bob"}, {"client_id": None}, {}, "text", {"client_id": ["page-of-ann"]}):
