@@ -435,7 +435,7 @@ def quoting(cell: str, number: int) -> BaseException:
         pa.ArrowInvalid(f"CSV conversion error to int64: invalid value '{cell}'"),
         duckdb.ConversionException(f"Could not convert string '{cell}' to INT32"),
         UnicodeDecodeError("utf-8", raw, 0, 1, f"invalid start byte in {cell}"),
-        OSError(28, f"No space left on device: {cell}", cell),
+        OSError(28, f"No space left on device: {cell}"),  # a file name, which may be shown, is never a cell
         MemoryError(cell),
         RecursionError(cell),
         AssertionError(cell),

@@ -1,9 +1,10 @@
 """``python -m tests.robustness.mutants``: change the verifier in one place, and see whether a test notices.
 
 A *mutant* is a module of ``verification/`` with one operator, comparison, constant or condition changed. All tests are
-collected and run once, which says how long each takes and which functions it calls. Then, for every mutant, a forked
-process gets its code put in place of the right one, and runs the tests that call the function, the quickest first, until
-one fails. Nothing is imported twice, so thousands are possible.
+collected and run once, which says how long each takes and which lines it reaches. Then, for every mutant, a forked
+process gets its code put in place of the right one, and runs the tests that reach the statement, those first that noticed
+others of the function, until one fails. Nothing is imported twice, so thousands are possible; they come in an order that
+is drawn, so that a run that ends early is a fair sample.
 
 Mutants that no test notices are *survivors*. ``survivors.txt`` explains those that change nothing that can be seen; the
 score is of all others.
@@ -85,11 +86,15 @@ OPERATE: dict[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: where, what, and the function it is in ('' for the module itself)."""
+    """One change: where, what, and the function it is in ('' for the module itself).
+
+    ``lines`` are those of the statement: a test that reaches one of them may notice.
+    """
 
     module: str
     function: str
     line: int
+    lines: range
     text: str
     change: str
     at: int
@@ -168,7 +173,8 @@ def find_mutants(module: types.ModuleType) -> Iterator[Mutant]:
         line = _line_of(node, parents)
         for number, (change, _) in enumerate(changes):
             short = module.__name__.rsplit(".", 1)[-1]
-            yield Mutant(short, function, line, lines[line - 1].strip(), change, at, number)
+            reached = _statement_of(node, parents)
+            yield Mutant(short, function, line, reached, lines[line - 1].strip(), change, at, number)
 
 
 def make_mutant(module: types.ModuleType, mutant: Mutant) -> ast.Module:
@@ -199,6 +205,14 @@ def _line_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> int:
     while not hasattr(node, "lineno"):
         node = parents[node]
     return int(node.lineno)
+
+
+def _statement_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> range:
+    """Return the lines of the statement that a node is part of: only its head if it has a body."""
+    while not isinstance(node, ast.stmt):
+        node = parents[node]
+    body = getattr(node, "body", None)
+    return range(node.lineno, max(node.lineno, body[0].lineno - 1 if body else node.end_lineno or 0) + 1)
 
 
 # -- putting a mutant in place -----------------------------------------------------------------------------------------
@@ -249,7 +263,8 @@ class Runner:
 
     asked: argparse.Namespace
     seconds: dict[str, float] = field(default_factory=dict)
-    called: dict[str, set[str]] = field(default_factory=dict)
+    reached: dict[str, set[str]] = field(default_factory=dict)
+    noticed: dict[str, list[str]] = field(default_factory=dict)
     outcome: list[tuple[Mutant, str]] = field(default_factory=list)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -260,13 +275,13 @@ class Runner:
         if known is not None and known.exists():
             stored = json.loads(known.read_text(encoding="utf-8"))
             self.seconds = stored["seconds"]
-            self.called = {name: set(tests) for name, tests in stored["called"].items()}
+            self.reached = {name: set(tests) for name, tests in stored["reached"].items()}
         for item in session.items:
             if item.nodeid not in self.seconds:
                 self._run_and_watch(item, session)
                 if known is not None:
-                    called = {name: sorted(tests) for name, tests in self.called.items()}
-                    known.write_text(json.dumps({"seconds": self.seconds, "called": called}), encoding="utf-8")
+                    reached = {name: sorted(tests) for name, tests in self.reached.items()}
+                    known.write_text(json.dumps({"seconds": self.seconds, "reached": reached}), encoding="utf-8")
         print(f"\n{len(session.items)} tests in {time.monotonic() - began:.0f} s", flush=True)
         for name in PLANS:
             make(name)  # releases that many tests begin with: not in every child
@@ -278,6 +293,7 @@ class Runner:
                 break
             said = self._try(module, mutant, session)
             self.outcome.append((mutant, said))
+            self._remember(mutant, said)
             if number % 25 == 0:
                 print(f"\n{number} tried, {time.monotonic() - began:.0f} s", flush=True)
             if said.startswith("survived"):
@@ -286,23 +302,26 @@ class Runner:
 
     def _run_and_watch(self, item: pytest.Item, session: pytest.Session) -> None:
         folder = str(Path(hedgerow.verification.__file__).parent)
-        calls: set[tuple[str, str]] = set()
+        lines: set[tuple[str, int]] = set()
 
-        def watch(frame: types.FrameType, event: str, _: Any) -> None:
-            if event == "call" and frame.f_code.co_filename.startswith(folder):
-                calls.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+        def step(frame: types.FrameType, event: str, _: Any) -> Any:
+            lines.add((frame.f_code.co_filename, frame.f_lineno))
+            return step
+
+        def call(frame: types.FrameType, event: str, _: Any) -> Any:
+            return step if frame.f_code.co_filename.startswith(folder) else None
 
         began = time.process_time()
-        sys.setprofile(watch)
+        sys.settrace(call)
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
         if session.testsfailed:
             raise SystemExit(f"{item.nodeid} fails without any mutant")
         self.seconds[item.nodeid] = time.process_time() - began
-        for file, name in calls:
-            self.called.setdefault(f"{Path(file).stem}.{name.split('.<locals>')[0]}", set()).add(item.nodeid)
+        for file, line in lines:
+            self.reached.setdefault(f"{Path(file).stem}:{line}", set()).add(item.nodeid)
 
     def _mutants(self) -> list[tuple[types.ModuleType, Mutant]]:
         found = []
@@ -311,15 +330,13 @@ class Runner:
                 continue
             module = importlib.import_module(f"hedgerow.verification.{part.name}")
             found += [(module, mutant) for mutant in find_mutants(module)]
-        rng = random.Random(self.asked.seed)
-        if self.asked.sample and self.asked.sample < len(found):
-            found = rng.sample(found, self.asked.sample)
-        return found
+        random.Random(self.asked.seed).shuffle(found)
+        return found[: self.asked.sample or None]
 
     def _try(self, module: types.ModuleType, mutant: Mutant, session: pytest.Session) -> str:
-        wanted = self.called.get(f"{mutant.module}.{mutant.function}", set()) if mutant.function else None
-        items = [item for item in session.items if wanted is None or item.nodeid in wanted]
-        items = self._worth_trying(items, mutant.module)
+        wanted = {test for line in mutant.lines for test in self.reached.get(f"{mutant.module}:{line}", ())}
+        items = [item for item in session.items if not mutant.function or item.nodeid in wanted]
+        items = self._worth_trying(items, mutant)
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -333,12 +350,19 @@ class Runner:
             return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
         return said or "killed at once"
 
-    def _worth_trying(self, items: list[pytest.Item], module: str) -> list[pytest.Item]:
-        """Order tests: quick ones about the module, then random tables, then all others, while it is worth it.
+    def _remember(self, mutant: Mutant, said: str) -> None:
+        """Let a test that noticed a mutant be the first to try the next one of the function."""
+        noticed = self.noticed.setdefault(f"{mutant.module}.{mutant.function}", [])
+        test = said.removeprefix("killed by ")
+        if test in self.seconds:
+            noticed[:] = [test, *(one for one in noticed if one != test)][:3]
+
+    def _worth_trying(self, items: list[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
+        """Order tests: what noticed others, quick ones about the module, random tables, the rest while it is worth it.
 
         The slowest are left out, so a mutant that survives may be one too many.
         """
-        own = tuple(name for name, modules in OWN_TESTS.items() if module in modules)
+        own = tuple(name for name, modules in OWN_TESTS.items() if mutant.module in modules)
         about = (*own, "test_verification_pieces")
 
         def rank(item: pytest.Item) -> tuple[bool, float]:
@@ -352,7 +376,8 @@ class Runner:
             spent += self.seconds[item.nodeid]
             if spent <= self.asked.effort and item not in tables:
                 chosen.append(item)
-        return chosen
+        noticed = self.noticed.get(f"{mutant.module}.{mutant.function}", [])
+        return sorted(chosen, key=lambda item: noticed.index(item.nodeid) if item.nodeid in noticed else len(noticed))
 
     def _in_child(
         self,
