@@ -72,7 +72,7 @@ def torture(chosen: dict[str, Campaign], minutes: float, seed: str, processes: i
     tallies: dict[str, Tally] = defaultdict(Tally)
     started: Counter[str] = Counter()
     began = told = time.monotonic()
-    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=20) as pool:
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=100) as pool:
         running: list[tuple[str, Any]] = []
         while running or time.monotonic() - began < minutes * 60:
             while len(running) < processes and time.monotonic() - began < minutes * 60:

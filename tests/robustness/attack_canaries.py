@@ -378,6 +378,8 @@ def act(order: Order) -> None:
         import faulthandler
 
         faulthandler.enable()
+    if order.kind == "worker":
+        import hedgerow.studio.worker  # noqa: F401 - nothing was read yet while it is loaded
     if order.way == "crash" or order.way in SIGNALS:
         sys.setprofile(at_call(order))
     code: Any = 0

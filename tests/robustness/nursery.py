@@ -30,7 +30,7 @@ from tests.forks import FEW_THREADS, ROOT
 SOURCE = Path(__file__).parent / "faults.c"
 PATIENCE = 30.0  # seconds until a process counts as stuck
 NOTHING, FAIL, SHORT, BEFORE, AFTER = range(5)
-READS, NO_EXCHANGE = 1, 2
+READS, NO_EXCHANGE, OWN_READER = 1, 2, 4
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Order:
     what
         The error or the signal.
     flags
-        Whether reading counts too, and whether the system can exchange two folders.
+        Whether reading counts too, whether the system can exchange two folders, and whether the command starts the
+        process that its readers are forked from itself, which takes most of its time.
     """
 
     words: tuple[str, ...]
@@ -131,6 +132,7 @@ def nursery() -> Nursery:
 
 def serve() -> None:
     """Fork processes as standard input orders, and say what became of them."""
+    from hedgerow.sandbox import running
     from tests.robustness import deeds
 
     shim = ctypes.CDLL(os.environ.pop("LD_PRELOAD"))
@@ -140,19 +142,25 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     with tempfile.TemporaryDirectory() as folder:
         deeds.warm_up(Path(folder))
+    running.prepare()
+    template = running._template._control
     answers.write("ready\n")
     answers.flush()
     for line in sys.stdin:
         said = json.loads(line)
         order = Order(**{**said, "words": tuple(said["words"])})
-        answers.write(json.dumps(asdict(_fork(order, shim, page))) + "\n")
+        answers.write(json.dumps(asdict(_fork(order, shim, page, template))) + "\n")
         answers.flush()
 
 
-def _fork(order: Order, shim: Any, page: mmap.mmap) -> Outcome:
+def _fork(order: Order, shim: Any, page: mmap.mmap, template: Any) -> Outcome:
+    from hedgerow.sandbox import running
+
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         child = os.fork()
         if child == 0:
+            if not order.flags & OWN_READER:
+                running._template._control = template  # which a fork forgets
             _live(order, shim, out.fileno(), errors.fileno())
         end, status, stuck = time.monotonic() + PATIENCE, 0, False
         while not (found := os.waitpid(child, os.WNOHANG))[0]:

@@ -25,6 +25,7 @@ from tests.robustness.nursery import (
     FAIL,
     NO_EXCHANGE,
     NOTHING,
+    OWN_READER,
     READS,
     SHORT,
     Order,
@@ -79,7 +80,7 @@ def need_compiler() -> None:
 def fault(draw: random.Random, deed: Deed | None = None) -> Case:
     """Draw a call that fails."""
     deed = deed or draw.choice(DEEDS)
-    flags = draw.choice([0, 0, 0, READS, NO_EXCHANGE])
+    flags = draw.choice([0, 0, 0, READS, NO_EXCHANGE, OWN_READER])
     how = draw.choice([FAIL] * 7 + [SHORT])
     return Case(deed.name, draw.randint(1, known(deed.name, flags).calls), how, draw.choice(ERRORS), flags)
 
@@ -87,7 +88,7 @@ def fault(draw: random.Random, deed: Deed | None = None) -> Case:
 def death(draw: random.Random, deed: Deed | None = None) -> Case:
     """Draw a call before or after which a signal comes."""
     deed = deed or draw.choice(DEEDS)
-    flags = draw.choice([0, 0, READS, NO_EXCHANGE])
+    flags = draw.choice([0, 0, READS, NO_EXCHANGE, OWN_READER])
     sign = draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGTERM, signal.SIGINT])
     return Case(deed.name, draw.randint(1, known(deed.name, flags).calls), draw.choice([BEFORE, AFTER]), sign, flags)
 
@@ -118,7 +119,7 @@ def attempt(case: Case, folder: Path) -> str:
     try:
         _judge(case, deed, about, met, place)
         if not (met.code == 1 and deed.output == "page.html"):
-            again = nursery()(replace(order, number=-1, how=NOTHING))
+            again = nursery()(replace(order, number=-1, how=NOTHING, flags=case.flags & NO_EXCHANGE))
             _judge_next(deed, about, again, place)
     except AssertionError as error:
         raise AssertionError(f"{error}\n  {case}\n  {met}\n{met.errors}") from None
