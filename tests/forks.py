@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from hedgerow.sandbox import running
+
 ROOT = Path(__file__).parent.parent
 FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
 
@@ -31,3 +33,15 @@ def nursery_of(module: str, patience: float) -> Iterator[subprocess.Popen[str]]:
         yield process
         process.stdin.close()
         process.wait(patience)
+
+
+class SharedReaders:
+    """The process that readers are forked from, started once for all that a nursery forks: it takes as long as they."""
+
+    def __init__(self) -> None:
+        running.prepare()
+        self._control = running._template._control
+
+    def use(self) -> None:
+        """Let this process, which was forked and has forgotten it, use it too."""
+        running._template._control = self._control

@@ -32,7 +32,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.forks import nursery_of
+from tests.forks import SharedReaders, nursery_of
 from tests.robustness.campaign import Campaign
 from tests.robustness.canaries import KINDS, Flock, found_in, found_under
 
@@ -330,15 +330,18 @@ def nursery() -> None:
         with create_release(f"{folder}/in/data.csv", f"{folder}/in/kept.yaml", f"{folder}/s.db", threads=1) as release:
             release.insert(f"{folder}/in/more.csv")
             release.optimize()
+    readers = SharedReaders()
     print("ready", flush=True)
     for line in sys.stdin:
-        print(json.dumps(live(Order(**json.loads(line)))), flush=True)
+        print(json.dumps(live(Order(**json.loads(line)), readers)), flush=True)
 
 
-def live(order: Order) -> dict[str, Any]:
+def live(order: Order, readers: SharedReaders) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         try:
+            if order.way not in ("memory", "room", "SIGABRT"):  # of which its readers have no more than it
+                readers.use()
             act(order)
         finally:
             os._exit(99)

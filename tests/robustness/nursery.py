@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.forks import FEW_THREADS, ROOT
+from tests.forks import FEW_THREADS, ROOT, SharedReaders
 
 SOURCE = Path(__file__).parent / "faults.c"
 PATIENCE = 30.0  # seconds until a process counts as stuck
@@ -132,7 +132,6 @@ def nursery() -> Nursery:
 
 def serve() -> None:
     """Fork processes as standard input orders, and say what became of them."""
-    from hedgerow.sandbox import running
     from tests.robustness import deeds
 
     shim = ctypes.CDLL(os.environ.pop("LD_PRELOAD"))
@@ -142,25 +141,22 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     with tempfile.TemporaryDirectory() as folder:
         deeds.warm_up(Path(folder))
-    running.prepare()
-    template = running._template._control
+    readers = SharedReaders()
     answers.write("ready\n")
     answers.flush()
     for line in sys.stdin:
         said = json.loads(line)
         order = Order(**{**said, "words": tuple(said["words"])})
-        answers.write(json.dumps(asdict(_fork(order, shim, page, template))) + "\n")
+        answers.write(json.dumps(asdict(_fork(order, shim, page, readers))) + "\n")
         answers.flush()
 
 
-def _fork(order: Order, shim: Any, page: mmap.mmap, template: Any) -> Outcome:
-    from hedgerow.sandbox import running
-
+def _fork(order: Order, shim: Any, page: mmap.mmap, readers: SharedReaders) -> Outcome:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         child = os.fork()
         if child == 0:
             if not order.flags & OWN_READER:
-                running._template._control = template  # which a fork forgets
+                readers.use()
             _live(order, shim, out.fileno(), errors.fileno())
         end, status, stuck = time.monotonic() + PATIENCE, 0, False
         while not (found := os.waitpid(child, os.WNOHANG))[0]:

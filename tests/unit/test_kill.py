@@ -35,7 +35,7 @@ from hedgerow.store import open_store
 from hedgerow.store import sqlite as sqlite_store
 from hedgerow.store.postgres import PostgresStore
 from hedgerow.store.sqlite import SqliteStore
-from tests.forks import nursery_of
+from tests.forks import SharedReaders, nursery_of
 
 pytestmark = pytest.mark.xdist_group("kill")
 
@@ -128,9 +128,10 @@ class Order:
 def nursery() -> None:
     """Fork processes as standard input orders, see them killed, and say what became of them."""
     warm_up()
+    readers = SharedReaders()
     print("ready", flush=True)
     for line in sys.stdin:
-        print(json.dumps(live_and_die(Order(**json.loads(line)))), flush=True)
+        print(json.dumps(live_and_die(Order(**json.loads(line)), readers)), flush=True)
 
 
 def warm_up() -> None:
@@ -143,12 +144,13 @@ def warm_up() -> None:
             step(at).apply(release)
 
 
-def live_and_die(order: Order) -> dict[str, Any]:
+def live_and_die(order: Order, readers: SharedReaders) -> dict[str, Any]:
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(ours)
         try:
+            readers.use()
             live(order, functools.partial(say, theirs))
         except BaseException:
             say(theirs, "failed", traceback.format_exc())
