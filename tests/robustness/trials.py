@@ -139,7 +139,7 @@ def _judge(case: Case, deed: Deed, about: Known, met: Outcome, place: Path) -> N
     assert "Traceback" not in met.errors, "a traceback"
     assert "internal error" not in met.errors, "an untyped error"
     found = _state(place, deed.output)
-    if met.code == -signal.SIGKILL and case.flags & NO_EXCHANGE and found == "null" != about.old:
+    if killed and case.flags & NO_EXCHANGE and found == "null" != about.old:
         (aside,) = (place / "work").glob(f".{deed.output}.hedgerow-*/old")  # from where the next run brings it back
         found = json.dumps(state_of(aside))
     assert found in (about.old, about.new), "the output is neither the old nor the new one"

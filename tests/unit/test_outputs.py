@@ -184,6 +184,21 @@ def test_a_lock_tells_running_work_from_leftovers(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_run_that_is_refused_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    for name in ("out", "page.html"):
+        left = tmp_path / f".{name}.hedgerow-killed"
+        left.mkdir()
+        (left / ".lock").touch()
+    write(tmp_path / "in-place", "new")
+    (tmp_path / "in-place").rename(tmp_path / "out")
+    (tmp_path / "page.html").touch()
+    with pytest.raises(hr.DataError, match="output-in-use"):
+        check_free(tmp_path / "out", replace=False)
+    with pytest.raises(hr.DataError, match="output-in-use"):
+        file_module.refuse_existing(tmp_path / "page.html", "There is a page.", "remove it")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "page.html"]
+
+
 def test_a_folder_whose_maker_was_killed_before_it_was_locked(tmp_path: Path) -> None:
     (tmp_path / ".out.hedgerow-empty").mkdir()
     (tmp_path / ".out.hedgerow-not-ours").mkdir()

@@ -13,6 +13,8 @@ import pytest
 from hedgerow import errors
 from tests.conftest import Run
 
+pytestmark = pytest.mark.xdist_group("readme")  # everything is typed once
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MARK = "@@ {} ended with"

@@ -10,7 +10,7 @@ from pathlib import Path
 from hedgerow.errors import DataError, Problem
 from hedgerow.outputs.moment import record, undisturbed
 from hedgerow.outputs.moving import identity, move, sync
-from hedgerow.outputs.private import NEW, PrivateFolder
+from hedgerow.outputs.private import NEW, PrivateFolder, sweep
 from hedgerow.outputs.trouble import MEANWHILE, cannot_write, made_meanwhile, not_confirmed, refuse_link
 
 FOR_ALL, FOR_ITS_OWNER = 0o644, 0o600
@@ -126,7 +126,11 @@ def put_text(target: str | Path, text: str, what: str, *, mode: int = FOR_ALL, r
 
 
 def refuse_existing(target: Path, message: str, hint: str) -> None:
-    """Refuse, before any work, a file that is there already, also as a link to nowhere."""
+    """Refuse, before any work, a file that is there already, also as a link to nowhere.
+
+    What a run left that was killed after it had put the file in place is removed.
+    """
+    sweep(target.parent, beside(target))
     if os.path.lexists(target):
         raise DataError(Problem("output-in-use", message, str(target), hint))
 

@@ -17,7 +17,7 @@ from hedgerow.errors import DataError, DoneBut, Problem
 from hedgerow.outputs.file import beside
 from hedgerow.outputs.moment import record, undisturbed
 from hedgerow.outputs.moving import Unsupported, exchange, identity, sync
-from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers
+from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers, sweep
 from hedgerow.outputs.trouble import MEANWHILE, cannot_write, made_meanwhile, not_confirmed, reason_of, refuse_link
 
 RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json", "signature.json"})
@@ -111,11 +111,12 @@ def check_free(target: Path, replace: bool, own: frozenset[str] = RELEASE_FILES)
 
 
 def restore(target: Path) -> None:
-    """Put back a folder that a killed run had moved aside to replace it."""
+    """Put back a folder that a killed run had moved aside to replace it, and remove what else such runs left."""
     for left in leftovers(target.parent, beside(target)):
         if is_unfinished(left) and not os.path.lexists(target):
             with contextlib.suppress(OSError):
                 (left / OLD).rename(target)
+    sweep(target.parent, beside(target))
 
 
 def _check_held(folder: Path, replace: bool, own: frozenset[str], shown: Path) -> None:
