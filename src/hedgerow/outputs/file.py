@@ -31,6 +31,7 @@ class PreparedFile:
         self.target = Path(os.path.abspath(target))  # noqa: PTH100 - a link is refused, not followed
         self._mode, self._replace = mode, replace
         refuse_link(self.target)
+        sweep_beside(self.target)
         if not replace and self.target.exists():
             raise made_meanwhile(self.target)
         try:
@@ -126,13 +127,15 @@ def put_text(target: str | Path, text: str, what: str, *, mode: int = FOR_ALL, r
 
 
 def refuse_existing(target: Path, message: str, hint: str) -> None:
-    """Refuse, before any work, a file that is there already, also as a link to nowhere.
-
-    What a run left that was killed after it had put the file in place is removed.
-    """
-    sweep(target.parent, beside(target))
+    """Refuse, before any work, a file that is there already, also as a link to nowhere."""
+    sweep_beside(target)
     if os.path.lexists(target):
         raise DataError(Problem("output-in-use", message, str(target), hint))
+
+
+def sweep_beside(target: Path) -> None:
+    """Remove what runs left beside a target that were killed, even after they had put it in place."""
+    sweep(target.parent, beside(target))
 
 
 def beside(target: Path) -> str:

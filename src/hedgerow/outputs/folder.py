@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hedgerow.errors import DataError, DoneBut, Problem
-from hedgerow.outputs.file import beside
+from hedgerow.outputs.file import beside, sweep_beside
 from hedgerow.outputs.moment import record, undisturbed
 from hedgerow.outputs.moving import Unsupported, exchange, identity, sync
-from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers, sweep
+from hedgerow.outputs.private import NEW, OLD, PrivateFolder, is_unfinished, leftovers
 from hedgerow.outputs.trouble import MEANWHILE, cannot_write, made_meanwhile, not_confirmed, reason_of, refuse_link
 
 RELEASE_FILES = frozenset({"data.csv", "data.parquet", "plan.yaml", "facts.json", "signature.json"})
@@ -116,7 +116,7 @@ def restore(target: Path) -> None:
         if is_unfinished(left) and not os.path.lexists(target):
             with contextlib.suppress(OSError):
                 (left / OLD).rename(target)
-    sweep(target.parent, beside(target))
+    sweep_beside(target)
 
 
 def _check_held(folder: Path, replace: bool, own: frozenset[str], shown: Path) -> None:

@@ -14,7 +14,7 @@ from hedgerow.engines.export import read_back
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import DataError, Problem
 from hedgerow.outputs import PreparedFile, PrivateFolder, cannot_write, check_free, new_file, new_folder
-from hedgerow.outputs.file import FOR_ITS_OWNER, refuse_existing
+from hedgerow.outputs.file import FOR_ITS_OWNER, refuse_existing, sweep_beside
 from hedgerow.progress import Progress, silent
 from hedgerow.publishing.checking import verify_before_publishing
 from hedgerow.release import Release
@@ -26,6 +26,8 @@ from hedgerow.verification import Verification
 def check_targets(output: str | Path | None, link: str | Path | None, replace: bool) -> None:
     """Refuse, before any work, a place that a release or its private link may not be written to."""
     check_path(output)
+    if link is not None:
+        sweep_beside(Path(link))  # also if the output is refused
     if output is not None:
         check_free(Path(output), replace)
     if link is None:
