@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from hedgerow.working_folder import module_path
 
 Child = subprocess.Popen[str]
 TimeoutExpired = subprocess.TimeoutExpired
+Say = Callable[[bytes], object]
 
 NEEDED = (
     *("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "LANG", "LANGUAGE", "TZ", "TZDIR"),
@@ -88,6 +90,26 @@ def start(
         encoding="utf-8",
         pass_fds=handles,
     )
+
+
+def watch(work: Callable[[Say], int]) -> tuple[bytes, int]:
+    """Do something in a process that is forked, so that somebody is left if it ends without a word.
+
+    It gets a function to say what it wants to be known by then. Returns all it said, and how it ended: a signal counts
+    as negative. Signals that ask this process to end are for the other one; one from the keyboard reaches both.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        raise SystemExit(work(lambda text: os.write(writer, text)))
+    os.close(writer)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for sign in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, lambda number, frame: os.kill(child, number))
+    with os.fdopen(reader, "rb") as told:
+        said = told.read()
+    return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def environment(given: Mapping[str, str], databases: bool = False) -> dict[str, str]:

@@ -8,6 +8,6 @@ def main() -> None:
     from hedgerow.working_folder import forget_working_folder
 
     forget_working_folder()
-    from hedgerow.cli.run import run
+    from hedgerow.cli.scarcity import run
 
     run()

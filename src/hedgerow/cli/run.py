@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn
 
 from hedgerow.errors import DoneBut, HedgerowError, Problem, kind_and_place
+from hedgerow.memory import address_space
 from hedgerow.outputs import sweep
 from hedgerow.outputs.moment import Interrupted, answer, begin, done, doubt, interrupt
 from hedgerow.outputs.private import remove_all
@@ -117,6 +118,10 @@ def _told(error: BaseException, as_json: bool) -> int:
         return FAILED
     if isinstance(error, MemoryError):
         print("hedgerow: not enough memory for this table; nothing was written", file=sys.stderr)
+    elif address_space() is not None:  # libraries tell in many ways that they got none
+        place = kind_and_place(error)
+        print(f"hedgerow: most likely not enough memory ({place}); nothing was written", file=sys.stderr)
+        print("  hint: raise the limit of what a program may map: ulimit -v unlimited", file=sys.stderr)
     else:  # its text may hold cells of the data, so only its kind and place are shown
         print(f"hedgerow: internal error ({kind_and_place(error)}); nothing was written", file=sys.stderr)
         print("  hint: please report this line and what you ran; it holds nothing of your data", file=sys.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hedgerow.errors import DataError, DoneBut, Problem
 
@@ -28,6 +28,12 @@ class _Account(threading.local):
 
 
 _account = _Account()
+_others: list[Callable[[str], object]] = []
+
+
+def tell_also(hear: Callable[[str], object]) -> None:
+    """Let somebody else hear at once what is done: one who is left if this process ends without an answer."""
+    _others.append(hear)
 
 
 def begin() -> None:
@@ -40,6 +46,8 @@ def record(what: str) -> None:
     """Say what has just happened, in words that end "Done: …": the moment of truth is over."""
     if _account.kept and not _account.rehearsing:
         _account.done = (*_account.done, what)
+        for hear in _others:
+            hear(what)
 
 
 def suspect(what: str) -> None:
