@@ -282,3 +282,19 @@ def test_what_was_not_foreseen_is_told_by_its_place_only() -> None:
     assert [problem.code for problem in job.problems] == ["internal"]
     assert "KeyError at worker.py:" in job.problems[0].message
     assert SECRET not in str(job.problems)
+
+
+def test_what_was_done_before_a_job_was_cancelled_is_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object, **__: object) -> subprocess.Popen[str]:
+        program = """print('{"happened": "version 2 is in the store"}', flush=True); import time; time.sleep(60)"""
+        words = [sys.executable, "-c", program]
+        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    monkeypatch.setattr("hedgerow.studio.jobs.children.start", start)
+    job = Job({"task": "maintain"})
+    while not job._happened:
+        time.sleep(0.02)
+    job.cancel()
+    job.wait(LONG)
+    assert job.state == "failed"
+    assert "Done: version 2 is in the store. But" in job.problems[0].message

@@ -184,6 +184,7 @@ def open_spark(master: str | None = None) -> SparkSession:
         conf.setMaster(master)
         if master.startswith("local"):  # elsewhere this path may not exist
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            conf.setIfMissing("spark.sql.warehouse.dir", str(PrivateFolder().path))  # not a folder where the person stands
     conf.setExecutorEnv("PYTHONSAFEPATH", "1")
     if "HEDGEROW_CACHE" in os.environ:
         conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])

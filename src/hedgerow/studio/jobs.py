@@ -58,6 +58,7 @@ class Job:
         self.stage, self.done, self.total = "starting", 0, 0
         self.result: dict[str, Any] = {}
         self.problems: tuple[Problem, ...] = ()
+        self._happened: tuple[str, ...] = ()
         self._began, self._seconds = time.monotonic(), 0.0
         self._cancelled = False
         self._ended = ended
@@ -116,6 +117,8 @@ class Job:
             told = json.loads(line)
             if "stage" in told:
                 self.stage, self.done, self.total = told["stage"], told["done"], told["total"]
+            elif "happened" in told:
+                self._happened = (*self._happened, told["happened"])
             elif "result" in told:
                 self.result, finished = told["result"], True
             else:
@@ -133,6 +136,10 @@ class Job:
     def _outcome(self, finished: bool) -> State:
         if finished:
             return "done"
+        if self._happened and not self.problems:
+            message = f"Done: {'; '.join(self._happened)}. But the run ended before it could say so."
+            self.problems = (Problem("done-but", message, hint="look at what is there"),)
+            return "failed"
         if self._cancelled:
             self.problems = ()
             return "cancelled"

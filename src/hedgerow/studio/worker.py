@@ -19,6 +19,7 @@ from typing import Any
 
 from hedgerow import children
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
+from hedgerow.outputs.moment import Interrupted, begin, interrupt, tell_also
 
 EVERY_SECONDS = 0.1
 GRACE_SECONDS = 10.0
@@ -106,7 +107,9 @@ TASKS: dict[str, Callable[[Mapping[str, Any], Tell], dict[str, Any]]] = {
 def main() -> None:
     """Do the task."""
     os.umask(0o077)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    begin()
+    tell_also(lambda what: _say(happened=what))
+    signal.signal(signal.SIGTERM, lambda *_: interrupt())
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if len(sys.argv) > 1:
         children.confine(int(sys.argv[1]))
@@ -116,7 +119,7 @@ def main() -> None:
         _say(result=TASKS[task["task"]](task, _Teller()))
     except HedgerowError as error:
         _say(problems=[problem.to_dict() for problem in error.problems])
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt):
         sys.exit(130)
     except MemoryError:
         _say(problems=[Problem("usage", "There is not enough memory for this table.").to_dict()])
