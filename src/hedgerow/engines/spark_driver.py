@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem, how_to_install
 from hedgerow.memory import address_space, available_memory
+from hedgerow.outputs import PrivateFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -184,7 +185,9 @@ def open_spark(master: str | None = None) -> SparkSession:
         conf.setMaster(master)
         if master.startswith("local"):  # elsewhere this path may not exist
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            conf.setIfMissing("spark.sql.warehouse.dir", str(PrivateFolder().path))  # not a folder where the person stands
+            conf.setIfMissing(
+                "spark.sql.warehouse.dir", str(PrivateFolder().path)
+            )  # not a folder where the person stands
     conf.setExecutorEnv("PYTHONSAFEPATH", "1")
     if "HEDGEROW_CACHE" in os.environ:
         conf.setExecutorEnv("HEDGEROW_CACHE", os.environ["HEDGEROW_CACHE"])
