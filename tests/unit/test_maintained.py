@@ -9,6 +9,7 @@ import io
 import json
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -144,6 +145,18 @@ def test_a_version_made_anew_is_as_it_was_written(release: MaintainedRelease, tm
 
 
 # ---- what must not matter -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [10**6, 2**62])
+def test_a_number_that_no_cluster_has_is_damage_and_takes_no_memory(tmp_path: Path, number: int) -> None:
+    with create_release(clinic(), plan_of(), tmp_path / "kept.store"):
+        pass
+    with contextlib.closing(sqlite3.connect(tmp_path / "kept.store")) as store, store:
+        (table,) = (name for (name,) in store.execute("SELECT name FROM sqlite_master") if name.endswith("places"))
+        store.execute(f'UPDATE "{table}" SET "cluster" = ? WHERE "cluster" = 0', (number,))
+    with open_release(tmp_path / "kept.store") as release, pytest.raises(DataError) as caught:
+        release.export(1, tmp_path / "out")
+    assert code(caught) == "store-damaged"
 
 
 def story(store: Path | str, order: int, threads: int, folder: Path) -> tuple[list[dict[str, bytes]], list[str]]:

@@ -28,6 +28,8 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 Events: TypeAlias = "tuple[pa.Table, pa.Table, pa.Table]"
 HELD_BACK, NO_LEAF, DELETED, WITHDRAWN = -1, -2, -3, -4  # places that are no cluster
+FEW_NUMBERS, MOST_NUMBERS = 1 << 27, 64
+"""Numbers of clusters that a store may have given whatever is in it now; and for every record in every version."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,11 @@ class Archive:
         records = self.store.records(row.number).select(["key", "content"])
         records = records.filter(known(records, places)).sort_by("key")
         place, group = (places.column(name).to_numpy().astype(np.int64) for name in ("cluster", "group_number"))
-        return State(row.number, records, place, group, int(row.counts["cluster_numbers"]))
+        used = int(row.counts["cluster_numbers"])
+        given = max(FEW_NUMBERS, MOST_NUMBERS * (row.number + 1) * (len(place) + 1))
+        if not place.max(initial=-1) < used <= given or group.max(initial=-1) > given:  # tables are as long as these
+            raise self._damaged()
+        return State(row.number, records, place, group, used)
 
     def is_newest(self, verb: str, named: pa.Table) -> bool:
         """Tell whether the newest version is the insertion, or the deletion, of just these records.
