@@ -166,4 +166,6 @@ def run_demo(
         progress("checking the release", 0, 0)
         checked = verify(inside / "release", original=data)
         told = report(inside / "release", inside / REPORT, progress=progress)
+        for check in (checked, told.verification):
+            check.raise_if_broken()
     return Demo(folder, folder / data.name, kind, found.to_dict(), release.told, checked.to_dict(), told.risks)
