@@ -80,7 +80,7 @@ def damaged(draw: random.Random, whole: bytes) -> bytes:
         elif way == 4:
             found[at:at] = draw.randbytes(draw.randrange(1, 64))
         else:
-            del found[-draw.randrange(1, len(found)) :]
+            del found[draw.randrange(len(found)) :]
         if not found:
             return b"x"
     return bytes(found)
