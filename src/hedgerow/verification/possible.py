@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import bisect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,10 @@ class Fits(ABC):
     @abstractmethod
     def test(self, values: IntArray, labels: IntArray) -> BoolArray:
         """Tell, pair by pair, whether a label may stand for a value."""
+
+    def under(self, values: IntArray) -> Callable[[int], BoolArray]:
+        """Return what tells of a label which of these values it may stand for."""
+        return lambda label: self.test(values, np.full(len(values), label))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +88,16 @@ class InOrder(Fits):
         rank = self.rank[values]
         within: BoolArray = (self.low[labels] <= rank) & (rank < self.high[labels])
         return within & (self.whole[values] | ~self.only_whole[labels])
+
+    def under(self, values: IntArray) -> Callable[[int], BoolArray]:
+        """Look up the ranks once for many labels."""
+        rank, whole = self.rank[values], self.whole[values]
+
+        def stands_for(label: int) -> BoolArray:
+            within: BoolArray = (self.low[label] <= rank) & (rank < self.high[label])
+            return within & whole if self.only_whole[label] else within
+
+        return stands_for
 
 
 def fits_of(
@@ -253,10 +268,9 @@ def _edges(rows: Distinct, records: Distinct, fits: Sequence[Fits]) -> tuple[Int
         raise TooMuch
     found: list[tuple[IntArray, IntArray]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     edges = 0
-    for seeker, holder in _candidates(rows, records, fits, first, last):
-        for position, fit in enumerate(fits):
-            kept = fit.test(records.codes[holder, position], rows.codes[seeker, position])
-            seeker, holder = seeker[kept], holder[kept]
+    for seeker, holder in chain(
+        _of_small_blocks(rows, records, fits, first, pairs), _of_large_blocks(rows, records, fits, first, pairs)
+    ):
         edges += len(seeker)
         if edges > MOST_EDGES:
             raise TooMuch
@@ -266,34 +280,44 @@ def _edges(rows: Distinct, records: Distinct, fits: Sequence[Fits]) -> tuple[Int
     return seekers[order], holders[order]
 
 
-def _candidates(
-    rows: Distinct, records: Distinct, fits: Sequence[Fits], first: IntArray, last: IntArray
+def _of_small_blocks(
+    rows: Distinct, records: Distinct, fits: Sequence[Fits], first: IntArray, pairs: IntArray
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Return pairs that agree in what is released as it is, of few records all, of many those that may fit."""
-    pairs = last - first
+    """Return pairs that fit, of rows that agree with few records in what is released as it is: pair by pair."""
     small = np.flatnonzero((pairs > 0) & (pairs <= SMALL))
     chunk = np.cumsum(pairs[small]) // CHUNK
     for part in np.split(small, np.flatnonzero(np.diff(chunk)) + 1):
         lengths = pairs[part]
         shift = np.repeat(first[part] - (np.cumsum(lengths) - lengths), lengths)
-        yield np.repeat(part, lengths), shift + np.arange(len(shift))
+        seeker, holder = np.repeat(part, lengths), shift + np.arange(len(shift))
+        for position, fit in enumerate(fits):
+            kept = fit.test(records.codes[holder, position], rows.codes[seeker, position])
+            seeker, holder = seeker[kept], holder[kept]
+        yield seeker, holder
+
+
+def _of_large_blocks(
+    rows: Distinct, records: Distinct, fits: Sequence[Fits], first: IntArray, pairs: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Return pairs that fit, of rows that agree with many records in what is released as it is: row by row."""
     large = np.flatnonzero(pairs > SMALL)
     for start in np.unique(first[large]).tolist():
         block = large[first[large] == start]
-        yield from _candidates_in(rows, records, fits, block, np.arange(start, int(last[block[0]])))
+        for seeker, fitting in _in_block(rows, records, fits, block, np.arange(start, start + int(pairs[block[0]]))):
+            yield np.full(len(fitting), seeker), fitting
 
 
-def _candidates_in(
+def _in_block(
     rows: Distinct, records: Distinct, fits: Sequence[Fits], seekers: IntArray, holders: IntArray
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Return pairs of one block that fit in every column, by bits: one for every record under every label."""
+) -> Iterator[tuple[int, IntArray]]:
+    """Return the records of one block that fit each row, by bits: one for every record under every label."""
     bits: list[Mapping[int, npt.NDArray[np.uint8]]] = []
     room = 0
     for position, fit in enumerate(fits):
-        values = records.codes[holders, position]
+        stands_for = fit.under(records.codes[holders, position])
         of_label = {}
         for label in np.unique(rows.codes[seekers, position]).tolist():
-            of_label[label] = np.packbits(fit.test(values, np.full(len(values), label)))
+            of_label[label] = np.packbits(stands_for(label))
             room += of_label[label].nbytes
             if room > MOST_CELLS * 4:
                 raise TooMuch
@@ -303,8 +327,7 @@ def _candidates_in(
         found = every
         for position, label in enumerate(rows.codes[seeker].tolist()):
             found = found & bits[position][label]
-        fitting = holders[np.unpackbits(found, count=len(holders)).view(bool)]
-        yield np.full(len(fitting), seeker), fitting
+        yield seeker, holders[np.unpackbits(found, count=len(holders)).view(bool)]
 
 
 # -- where that is too much ------------------------------------------------------------------------------------------
