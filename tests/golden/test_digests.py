@@ -10,7 +10,6 @@ import json
 import pytest
 
 from tests.golden.releases import KEPT, ON_OTHER_ENGINES, PLANS, release_digest, report_digest, version_digests
-from tests.spark import has_java
 
 EXPECTED: dict[str, str] = json.loads(KEPT.read_text(encoding="utf-8"))
 
@@ -25,10 +24,8 @@ def test_a_release_of_duckdb_has_the_same_bytes(name: str) -> None:
     assert release_digest(name, "duckdb") == EXPECTED[name]
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
 def test_a_release_of_spark_has_the_same_bytes() -> None:
-    if not has_java():
-        pytest.skip("needs Java 17 for Spark")
     assert release_digest("cluster", "spark") == EXPECTED["cluster"]
 
 
