@@ -49,6 +49,8 @@ TESTS = [
     "tests/unit/test_verification_files.py",
     "tests/unit/test_verification_possible.py",
     "tests/unit/test_verification_pieces.py",
+    "tests/unit/test_verification_parsing.py",
+    "tests/unit/test_verification_ladders.py",
     "tests/robustness/test_campaigns.py",
 ]
 SLOWER = 5
@@ -59,7 +61,9 @@ OWN_TESTS = {
     "test_verification_models": ("models", "distances", "sensitive", "histograms", "evidence"),
     "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "end_points", "risks"),
     "test_verification_counted": ("sources", "counting", "counted_evidence", "counted_link", "in_place", "statements",
-                                  "fingerprints", "tallies", "places", "tables", "parsing"),
+                                  "fingerprints", "tallies", "places", "tables"),
+    "test_verification_parsing": ("parsing", "tables"),
+    "test_verification_ladders": ("bands", "trees", "dates", "numbers", "columns", "sensitive", "rules"),
 }  # fmt: skip
 """Which tests are about which modules: they come first, with those of small pieces."""
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -243,8 +247,8 @@ def put_in_place(module: types.ModuleType, mutant: Mutant) -> None:
         found = _plain_function(vars(module), mutant.function)
         found.__code__ = _code_of(code, mutant.function.split("."))
         if mutant.line < found.__code__.co_firstlineno + 12:  # it may be the value of a parameter that is not given
-            other = _plain_function(_run(module, code), mutant.function)
-            found.__defaults__, found.__kwdefaults__ = other.__defaults__, other.__kwdefaults__
+            anew = _plain_function(_run(module, code), mutant.function)
+            found.__defaults__, found.__kwdefaults__ = anew.__defaults__, anew.__kwdefaults__
         return
     fresh = _run(module, code)
     for name, value in fresh.items():
@@ -289,7 +293,8 @@ def _plain_function(there: Mapping[str, Any], name: str) -> types.FunctionType:
     while not isinstance(found, types.FunctionType):
         inner = getattr(found, "__func__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
         found = inner if inner is not None else found.__wrapped__
-    return inspect.unwrap(found)
+    plain: types.FunctionType = inspect.unwrap(found)
+    return plain
 
 
 # -- running tests -----------------------------------------------------------------------------------------------------
