@@ -51,6 +51,8 @@ TESTS = [
     "tests/unit/test_verification_pieces.py",
     "tests/unit/test_verification_parsing.py",
     "tests/unit/test_verification_ladders.py",
+    "tests/unit/test_verification_cells.py",
+    "tests/unit/test_verification_judging.py",
     "tests/robustness/test_campaigns.py",
 ]
 SLOWER = 5
@@ -62,7 +64,11 @@ OWN_TESTS = {
     "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "end_points", "risks"),
     "test_verification_counted": ("sources", "counting", "counted_evidence", "counted_link", "in_place", "statements",
                                   "fingerprints", "tallies", "places", "tables"),
-    "test_verification_parsing": ("parsing", "tables"),
+    "test_verification_parsing": ("parsing",),
+    "test_verification_cells": ("tables", "counting", "numbering", "tallies", "fingerprints", "original", "published",
+                                "tabulation"),
+    "test_verification_judging": ("histograms", "distances", "models", "matching", "possible", "bipartite",
+                                  "counted_link", "overlap", "evidence", "end_points", "combinations"),
     "test_verification_ladders": ("bands", "trees", "dates", "numbers", "columns", "sensitive", "rules"),
 }  # fmt: skip
 """Which tests are about which modules: they come first, with those of small pieces."""
