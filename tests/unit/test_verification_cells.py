@@ -323,7 +323,7 @@ def test_kinds_that_a_database_declares() -> None:
     assert text_of(number)[0].to_pylist() == ["1"]
 
 
-class Wrapped(pa.ExtensionType):
+class Wrapped(pa.ExtensionType):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__(pa.string(), "hedgerow.tests.wrapped")
 
