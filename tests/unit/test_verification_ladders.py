@@ -159,6 +159,8 @@ def test_marks_of_bands_in_either_writing() -> None:
     assert marked.marks == Marks(None, frozenset({"[30, 40)", "[50, 60)", "7", "2.5", "*"}))
     assert marked.whole_marks == Marks(None, frozenset({"30-39", "50-59", "7", "2.5", "*"}))
     assert set(marked.marked) == {(30, 40), (50, 60), (7, 8)}
+    halves = bands(Decimal("2.5"), limit=Limit(nodes=("[0, 2.5)",)))
+    assert halves.marks == halves.whole_marks == Marks(None, frozenset({"[0, 2.5)"}))
     level = bands(10, limit=Limit(level=1))
     assert (level.marks, level.whole_marks) == (Marks(1), Marks(1))
 
@@ -244,6 +246,7 @@ def test_witnesses_of_bands() -> None:
     assert leaves(bands(10).witnesses("*")) != []
     between = bands(cuts=((5, 18, 65), (5, 65)), limit=Limit(nodes=("18-64",)))
     assert list(dict.fromkeys(leaves(between.witnesses("*")))) == ["5", "18"]
+    assert list(dict.fromkeys(leaves(bands(cuts=((5, 18, 65),)).witnesses("*")))) == ["5"]
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------
