@@ -53,6 +53,7 @@ TESTS = [
     "tests/unit/test_verification_ladders.py",
     "tests/unit/test_verification_cells.py",
     "tests/unit/test_verification_judging.py",
+    "tests/unit/test_verification_promises.py",
     "tests/robustness/test_campaigns.py",
 ]
 SLOWER = 5
@@ -67,6 +68,8 @@ OWN_TESTS = {
     "test_verification_parsing": ("parsing",),
     "test_verification_cells": ("tables", "counting", "numbering", "tallies", "fingerprints", "original", "published",
                                 "tabulation"),
+    "test_verification_promises": ("check", "counts", "risks", "suppression", "overlap", "end_points", "rules", "models",
+                                   "agreement", "evidence", "row_evidence", "possible", "result", "spots"),
     "test_verification_judging": ("histograms", "distances", "models", "matching", "possible", "bipartite",
                                   "counted_link", "overlap", "evidence", "end_points", "combinations"),
     "test_verification_ladders": ("bands", "trees", "dates", "numbers", "columns", "sensitive", "rules"),
