@@ -67,7 +67,7 @@ OWN_TESTS = {
                                   "fingerprints", "tallies", "places", "tables"),
     "test_verification_parsing": ("parsing",),
     "test_verification_cells": ("tables", "counting", "numbering", "tallies", "fingerprints", "original", "published",
-                                "tabulation"),
+                                "tabulation", "statements", "sources", "counted_evidence", "in_place"),
     "test_verification_promises": ("check", "counts", "risks", "suppression", "overlap", "end_points", "rules", "models",
                                    "agreement", "evidence", "row_evidence", "possible", "result", "spots"),
     "test_verification_judging": ("histograms", "distances", "models", "matching", "possible", "bipartite",
@@ -231,6 +231,8 @@ def _statement_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> range:
     """Return the lines of the statement that a node is part of: only its head if it has a body."""
     while not isinstance(node, ast.stmt):
         node = parents[node]
+    if isinstance(node, ast.FunctionDef):  # the value of a parameter that is not given
+        return range(node.lineno, (node.end_lineno or node.lineno) + 1)
     body = getattr(node, "body", None)
     return range(node.lineno, max(node.lineno, body[0].lineno - 1 if body else node.end_lineno or 0) + 1)
 

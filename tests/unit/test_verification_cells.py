@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,12 +17,15 @@ import pytest
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
-from hedgerow.verification import tables
+from hedgerow.verification import InDatabase, InFile, tables, verify_in_place
 from hedgerow.verification.counting import CountedRows, Encoder, collect, count, distinct, plain, read_kind, text_of
 from hedgerow.verification.fingerprints import Fingerprints
 from hedgerow.verification.numbering import number_cells, number_rows
 from hedgerow.verification.original import Original, positions, read_link, read_original
+from hedgerow.verification.places import Where
 from hedgerow.verification.published import _read_csv, _read_parquet, unguard, unguarded
+from hedgerow.verification.sources import count_original, count_released, open_original, open_released, surplus
+from hedgerow.verification.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.tables import (
     arrow_table,
     as_text,
@@ -422,3 +427,166 @@ def test_fingerprints() -> None:
     assert (one.surplus(nothing), nothing.surplus(one), one.surplus(one)) == (4, 0, 0)
     assert sorted(one.counts()[1].tolist()) == [1, 1, 2]
     tallies.close()
+
+
+# -- statements in a database ------------------------------------------------------------------------------------------
+
+
+class Lender:
+    """A database that runs what it is told."""
+
+    text_type, binary = "VARCHAR", ""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+
+    def quote(self, name: str) -> str:
+        return f'"{name}"'
+
+    def literal(self, text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    def ask(self, query: str) -> pa.Table:
+        return self.connection.sql(query).to_arrow_table()
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        yield from self.ask(query).to_batches()
+
+    def put(self, name: str, cells: dict[str, Any], kinds: str) -> InDatabase:
+        self.connection.register(name, pa.table(cells))
+        return InDatabase(self, name, tuple(zip(cells, kinds.split(), strict=True)))
+
+
+@pytest.fixture
+def lender() -> Iterator[Lender]:
+    there = Lender()
+    yield there
+    there.connection.close()
+
+
+def test_rows_are_counted_in_the_database(lender: Lender) -> None:
+    place = lender.put(
+        "t1", {"x": ["a", " a", "a"], "f": [1.5, math.nan, 1.5], "p": ["Q", " ", "P "]}, "text float text"
+    )
+    rows = lender.ask(count_rows(place, ["x", "f"])).to_pylist()
+    assert sorted(rows, key=str) == [{"c0": " a", "c1": None, "n": 1}, {"c0": "a", "c1": 1.5, "n": 2}]
+    persons = lender.ask(count_rows(place, ["x"], "p", [""])).to_pylist()
+    assert sorted(persons, key=str) == [
+        {"c0": " a", "p": None, "n": 1},
+        {"c0": "a", "p": 1, "n": 1},
+        {"c0": "a", "p": 2, "n": 1},
+    ]
+    assert lender.ask(count_rows(place, [])).to_pylist() == [{"n": 3}]
+    assert lender.ask(count_rows(place, [], "f")).num_rows == 2
+    assert lender.ask(fetch_rows(place, ["f", "x"])).to_pydict() == {"c0": [1.5, None, 1.5], "c1": ["a", " a", "a"]}
+
+
+def test_what_is_no_number_is_missing_and_other_kinds_are_text(lender: Lender) -> None:
+    place = lender.put("t1", {"o": [1, 2], "i": [1, 2], "t": ["a", "b"]}, "other integer text")
+    found = lender.ask(fetch_rows(place, ["o", "i", "t"]))
+    assert found.to_pydict() == {"c0": ["1", "2"], "c1": [1, 2], "c2": ["a", "b"]}
+
+
+def test_surplus_in_the_database(lender: Lender) -> None:
+    original = lender.put("o1", {"x": ["a ", "?", "b", ""], "n": [1, 2, 3, 4]}, "text integer")
+    right = lender.put("r1", {"x": ["a", None, "b"], "n": [1, 2, 3]}, "text integer")
+    assert lender.ask(count_surplus(right, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 0}]
+    written = lender.put("r2", {"x": ["a", ""], "n": ["1", "4"]}, "text text")  # an empty text may be a missing value
+    assert lender.ask(count_surplus(written, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 0}]
+    wrong = lender.put("r3", {"x": ["a", "a", "?"], "n": [1, 1, 2]}, "text integer")
+    assert lender.ask(count_surplus(wrong, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 2}]
+
+
+def test_surplus_wherever_tables_lie(lender: Lender, tmp_path: Path) -> None:
+    """The same in one database, in two, and in files."""
+    cells: dict[str, Any] = {"x": ["a ", "?", "b"], "d": [1.5, 2.0, 3.0]}
+    shown: dict[str, Any] = {"x": ["a", None, "'=b"], "d": ["1.50", "2", "3"]}
+    other = Lender()
+    form = Plan.from_dict({"attributes": {"x": QI}, "privacy": {"k": 2}}).data
+    pq.write_table(pa.table(shown), tmp_path / "data.parquet")
+    (tmp_path / "data.csv").write_text("x,d\na,1.50\n,2\n'=b,3\n", encoding="utf-8")
+    originals = [
+        open_original(where, form)
+        for where in (
+            lender.put("o1", cells, "text float"),
+            InFile(pa.table(cells)),
+            other.put("o1", cells, "text float"),
+        )
+    ]
+    releases: list[Where] = [
+        InFile(tmp_path / "data.parquet"),
+        InFile(tmp_path / "data.csv"),
+        lender.put("r1", shown, "text text"),
+    ]
+    tallies = Tallies.open()
+    for original in originals:
+        for where in releases[:2]:
+            assert surplus(open_released(where), original, ["x", "d"], ["?"], tallies) == 1
+            assert surplus(open_released(where), original, ["d"], ["?"], tallies) == 0
+    assert surplus(open_released(releases[2]), originals[2], ["x", "d"], ["?"], tallies) == 1
+    assert surplus(open_released(releases[2]), originals[0], ["x"], ["?"], tallies) == 1
+    tallies.close()
+    other.connection.close()
+
+
+def test_counted_originals_and_releases(tmp_path: Path) -> None:
+    plan = Plan.from_dict(
+        {
+            "data": {"missing": ["?"]},
+            "attributes": {"p": "identifier", "x": QI, "s": "sensitive", "o": "other"},
+            "privacy": {"k": 2},
+            "person": "p",
+        }
+    )
+    cells = {"p": ["Q ", "?", "P", "Q"], "x": ["a ", "b", "b", "a"], "s": [1, 2, 2, 1], "o": [1, 2, 3, 4]}
+    table = pa.table({**cells, "p": pa.array(cells["p"]).dictionary_encode()})
+    for source in (InFile(pa.table(cells)), InFile(table)):
+        found = count_original(open_original(source, plan.data), plan, persons=True)
+        assert found.persons is not None
+        assert found.counts is not None
+        rows = zip(
+            found.columns["x"].to_pylist(), found.columns["s"].to_pylist(), found.persons, found.counts, strict=True
+        )
+        assert sorted(rows) == [("a", "1", 2, 1), ("a", "1", 2, 1), ("b", "2", -1, 1), ("b", "2", 1, 1)]
+        assert (found.records, found.kinds) == (4, {"x": "text", "s": "number"})
+        assert count_original(open_original(source, plan.data), plan, persons=False).persons is None
+    (tmp_path / "data.csv").write_text("x,'=z,s\n'=a,1,5\nb,2,6\n'=a,3,5\n", encoding="utf-8")
+    shown = count_released(open_released(InFile(tmp_path / "data.csv")), plan, {})
+    assert shown.header == ("x", "=z", "s")
+    assert shown.counts is not None
+    assert shown.first is not None
+    rows = zip(shown.columns["x"].to_pylist(), shown.columns["s"].to_pylist(), shown.counts, shown.first, strict=True)
+    assert sorted(rows) == [("=a", "5", 2, 1), ("b", "6", 1, 2)]
+    assert (shown.rows, shown.entries, shown.in_order) == (3, 2, True)
+    with pytest.raises(DataError, match="does not exist"):
+        open_original(InFile(tmp_path / "none.csv"), plan.data)
+    with pytest.raises(DataError, match="no column 'o'"):
+        count_original(open_original(InFile(pa.table({"x": ["a"], "s": [1]})), plan.data), plan, persons=False)
+
+
+def test_originals_of_every_form(tmp_path: Path) -> None:
+    form = Plan.from_dict({"attributes": {"x": QI}, "privacy": {"k": 2}}).data
+    table = pa.table({"x": ["a", "b"], "n": [1, 2]})
+    (tmp_path / "parts").mkdir()
+    pq.write_table(table, tmp_path / "parts" / "part-0.parquet")
+    pq.write_table(table, tmp_path / "data.PARQUET")
+    with pa.ipc.new_file(tmp_path / "data.feather", table.schema) as file:
+        file.write_table(table)
+    (tmp_path / "data.csv").write_text(" x ;n\na;1\nb;2\n", encoding="utf-8")
+    for name in ("parts", "data.PARQUET", "data.feather", "data.csv"):
+        source = open_original(InFile(tmp_path / name), form)
+        assert source.header == ("x", "n")
+        (batch,) = source.batches(["n", "x"])
+        assert [column.to_pylist() for column, _ in batch] == [["1", "2"], ["a", "b"]]
+        assert source.count(["x"], None, ()).counts.tolist() == [1, 1]
+
+
+def test_releases_without_columns_that_stay_as_they_are(tmp_path: Path) -> None:
+    plan = Plan.from_dict({"attributes": {"x": QI}, "privacy": {"k": 2}})
+    table = pa.table({"x": ["a", "a"]})
+    pq.write_table(table, tmp_path / "data.parquet")
+    found = verify_in_place(plan, {}, InFile(tmp_path / "data.parquet"), InFile(table))
+    assert (found["unchanged"].found, found["unchanged"].kept) == ("so in 0 columns", True)
+    (tmp_path / "data.parquet").write_bytes(b"no table")
+    found = verify_in_place(plan, {}, InFile(tmp_path / "data.parquet"), InFile(table))
+    assert [promise.name for promise in found] == ["readable"]

@@ -520,6 +520,8 @@ def test_nodes_to_keep_apart() -> None:
     rule = BetweenNodes(Tree.of(TREE, Marks()), "Akron", "Iowa")
     labels = ("Akron", "Ohio", "west", "east", "any", "Utah")
     assert [rule.mixed_in(label) for label in labels] == [False, False, True, False, True, False]
+    stranger = BetweenNodes(Tree.of(TREE, Marks()), "Akron", "Utah")  # whom the tree does not have
+    assert [stranger.mixed_in(label) for label in ("Ohio", "west", "any")] == [False, False, True]
     ladder: Ladder = bands(5, 20)
     apart = BetweenNodes(ladder, "20-24", "30-34")
     labels = ("20-24", "20-39", "[20, 40)", "[30, 35)", "40-59", "22")

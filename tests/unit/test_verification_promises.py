@@ -356,8 +356,9 @@ def test_counts_that_do_not_agree(facts: dict[str, Any], found: str) -> None:
 
 
 def test_bounds_of_what_cannot_be_counted() -> None:
-    for facts in ({"persons": 6}, {"persons": 2, "smallest_group_persons": 2}, {"least_rows_for_a_known_person": 5}):
-        assert counts(**facts)[1], facts
+    assert counts(persons=6)[1]
+    assert counts(persons=2, smallest_group_persons=2)[1]
+    assert counts(least_rows_for_a_known_person=5)[1]
     assert counts(original=True, records=7, withheld=2, discernibility=27, normalized_average_group_size=7 / 4) == (
         "records is 6, facts.json says 7",
         False,
@@ -365,7 +366,7 @@ def test_bounds_of_what_cannot_be_counted() -> None:
 
 
 def test_counts_of_nothing() -> None:
-    facts = {**dict.fromkeys(FACTS, 0), "group_sizes": {}, "normalized_average_group_size": None}
+    facts: dict[str, Any] = {**dict.fromkeys(FACTS, 0), "group_sizes": {}, "normalized_average_group_size": None}
     empty = evidence(plan_of(), {"x": [], "s": []}, facts)
     assert said(check_counts(empty)) == ("0 rows in 0 groups of 0 to 0", True)
     facts["normalized_average_group_size"] = 0
