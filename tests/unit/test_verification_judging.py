@@ -134,6 +134,12 @@ def test_distances_of_very_many() -> None:
     column = counted({0: 3 * big, 1: big}, {0: big, 1: 3 * big})
     assert Equal().between(column.histograms, column.overall).tolist() == pytest.approx([1 / 4, 1 / 4])
     assert Ordered(2).between(column.histograms, column.overall).tolist() == pytest.approx([1 / 4, 1 / 4])
+    many = 1 << 30  # whose square does, but not 8 times over
+    column = counted({0: many}, {8: many})
+    assert Ordered(9).between(column.histograms, column.overall).tolist() == pytest.approx([1 / 2, 1 / 2])
+    column = counted({0: many}, {1: many})
+    deep = Hierarchical([(*"abcdefgh", "*"), (*"ijklmnop", "*")])
+    assert deep.between(column.histograms, column.overall).tolist() == pytest.approx([1 / 2, 1 / 2])
 
 
 def test_heights_count_the_whole_tree() -> None:
