@@ -32,7 +32,7 @@ from hedgerow.verification.evidence import Evidence
 from hedgerow.verification.models import check_models
 from hedgerow.verification.original import Link, Original
 from hedgerow.verification.overlap import check_overlap
-from hedgerow.verification.possible import _by_labels, _lacking_under_labels
+from hedgerow.verification.possible import _by_labels, _lacking_under_labels, check_possible
 from hedgerow.verification.published import Published
 from hedgerow.verification.result import Promise, Verification, by_meaning_of_missing
 from hedgerow.verification.risks import check_risks
@@ -534,6 +534,20 @@ def test_records_under_every_label() -> None:
     assert lacking(None, None, "x")[0] == 1
 
 
+def test_rows_that_stop_at_their_limit_are_possible() -> None:
+    plan = plan_of(LIMITED, method="lattice")
+    data: Cells = {"x": ["x", "any"], "s": ["u"] * 2}
+    found = evidence(plan, data, {"levels": {"x": 2}}, {"x": ["a", "c"], "s": ["u"] * 2})
+    assert found.original is not None
+    assert said(check_possible(found, found.original)) == ("so for all 2 rows", True)
+
+
+def test_quasi_identifiers_that_the_release_lacks() -> None:
+    found = evidence(plan_of({"x": QI, "y": QI, "s": "sensitive"}), {"x": ["a", "a"], "s": ["u", "v"]})
+    assert found.published.quasi_identifiers == ("x",)
+    assert said(check_k(found)) == (2, True)
+
+
 # -- all together ------------------------------------------------------------------------------------------------------
 
 
@@ -609,6 +623,14 @@ def test_facts_that_follow_from_the_plan() -> None:
     assert agrees({**right, "plan": "z"}) == (unnamed, False)
     assert agrees({name: value for name, value in right.items() if name != "plan"}) == (unnamed, False)
     assert agrees({**right, "k": True, "seed": -1}) == ("facts.json says otherwise on seed, k", False)
+
+
+def test_the_order_of_a_fact_means_nothing() -> None:
+    plan = plan_of(privacy={"k": 2, "p": 2})
+    right = said_by_plan(plan)
+    turned = {**right, "privacy": dict(reversed(right["privacy"].items()))}
+    assert list(turned["privacy"]) != list(right["privacy"])
+    assert check_plan(evidence(plan, {"x": ["a"], "s": ["u"]}, turned).published).kept
 
 
 def test_facts_of_other_columns() -> None:
