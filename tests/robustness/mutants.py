@@ -10,7 +10,7 @@ Files are read in this process, not in children of their own, which would be for
 that fail in that manner are left out.
 
 Mutants that no test notices are *survivors*. ``survivors.txt`` explains those that change nothing that can be seen; the
-score is of all others. With ``--trust`` those are not tried again.
+score is of all others. With ``--trust`` those are not tried again; with ``--explained`` only those are.
 """
 
 from __future__ import annotations
@@ -359,6 +359,8 @@ class Runner:
             self._remember(mutant, said)
             if number % 25 == 0:
                 print(f"\n{number} tried, {time.monotonic() - began:.0f} s", flush=True)
+            if self.asked.explained and not said.startswith("survived"):
+                print(f"{number:5} NOTICED {mutant.module}:{mutant.line} {mutant.name} ({said})", flush=True)
             if said.startswith("survived"):
                 print(f"{number:5} SURVIVED {mutant.module}:{mutant.line} {mutant.name}", flush=True)
         return True
@@ -403,8 +405,9 @@ class Runner:
                 continue
             module = importlib.import_module(f"hedgerow.verification.{part.name}")
             found += [(module, mutant) for mutant in find_mutants(module)]
-        if self.asked.trust:
-            found = [(module, mutant) for module, mutant in found if not explained_by(mutant, self.explained)]
+        if self.asked.trust or self.asked.explained:
+            wanted = bool(self.asked.explained)
+            found = [pair for pair in found if explained_by(pair[1], self.explained) == wanted]
         random.Random(self.asked.seed).shuffle(found)
         return found[: self.asked.sample or None]
 
@@ -490,6 +493,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--least", type=float, default=0.9, help="score below which it fails")
     parser.add_argument("--trust", action="store_true", help="leave out mutants that survivors.txt explains")
+    parser.add_argument("--explained", action="store_true", help="try only those, and say which are noticed after all")
     asked = parser.parse_args()
     runner = Runner(asked, explained=read_explained())
     there = [test for test in TESTS if Path(test).exists()]
