@@ -560,6 +560,10 @@ def test_counted_originals_and_releases(tmp_path: Path) -> None:
     rows = zip(shown.columns["x"].to_pylist(), shown.columns["s"].to_pylist(), shown.counts, shown.first, strict=True)
     assert sorted(rows) == [("=a", "5", 2, 1), ("b", "6", 1, 2)]
     assert (shown.rows, shown.entries, shown.in_order) == (3, 2, True)
+    pq.write_table(pa.table({"x": ["'=a"], "s": ["'=b"]}), tmp_path / "data.parquet")  # only CSV files are guarded
+    stored = open_released(InFile(tmp_path / "data.parquet"))
+    assert count_released(stored, plan, {}).columns["x"].to_pylist() == ["'=a"]
+    assert [column.to_pylist() for batch in stored.batches(["s"]) for column, _ in batch] == [["'=b"]]
     with pytest.raises(DataError, match="does not exist"):
         open_original(InFile(tmp_path / "none.csv"), plan.data)
     with pytest.raises(DataError, match="no column 'o'"):

@@ -538,6 +538,13 @@ def test_a_sound_link() -> None:
     assert ties.fewest_persons({"x": labels("*", "*")}, numbers(0, 0), 0) == 0
 
 
+def test_profiles_of_nobody() -> None:
+    original = Original(ORIGINAL.columns, ORIGINAL.kinds, 8, ORIGINAL.counts, numbers(1, 1, 2, -1))
+    assert faults(link_of(profiles_person=[1, 1, 2, None]), original) == []
+    (found,) = faults(link_of(profiles_person=[1, 1, None, None]), original)
+    assert found == "1 profiles of the link are not in the original"
+
+
 def test_the_group_with_fewest_persons() -> None:
     ties = Ties.read(link_of(parts_g=[5, 5, 5]), PLAN, ORIGINAL)
     assert ties.fewest_persons({"x": labels("*", "*", "c")}, numbers(0, 0, 0), 1) == 3
