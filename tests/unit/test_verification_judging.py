@@ -248,6 +248,13 @@ def test_matching_rows_against_all_pairs(monkeypatch: pytest.MonkeyPatch) -> Non
         assert found.fewest_rows(1000) == min(match_all(codes, sizes))
 
 
+def test_keys_of_very_many_labels_do_not_run_over() -> None:
+    """With two columns of 32 bits after it, the first one would be lost from a key of 64."""
+    most = (1 << 32) - 1
+    found = Matches(np.array([[0, most, most, 5], [1, most, most, 5], [0, most, most, -1]]), numbers(2, 3, 4))
+    assert found.rows(100).tolist() == [6, 3, 6]
+
+
 def test_matching_rows_as_far_as_asked() -> None:
     found = Matches(np.array([[0, -1], [0, 0], [0, 1], [1, 1]]), numbers(1, 2, 3, 4))
     assert found.rows(100).tolist() == [6, 3, 4, 4]
