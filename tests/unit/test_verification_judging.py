@@ -660,3 +660,13 @@ def test_sets_of_values_that_classes_share() -> None:
     link = CountedLink(profiles, parts, pa.table({"g": [0], "x": pa.array([None], pa.string())}))
     found = Ties.read(link, plan, original).pairs("x")
     assert sorted(found, key=str) == [(("a", "b"), None, 5), (("c",), None, 4)]
+
+
+def test_sets_of_values_that_differ() -> None:
+    profiles = pa.table({"x": ["a", "b", "a", "c"], "class": [0, 0, 1, 1]})
+    parts = pa.table({"class": [0, 1], "g": [0, 0], "n": [2, 3]})
+    plan = Plan.from_dict({"attributes": {"x": "quasi-identifier"}, "privacy": {"k": 2}})
+    original = Original({"x": labels("a", "b", "c")}, {"x": "text"}, 9, numbers(3, 3, 3))
+    link = CountedLink(profiles, parts, pa.table({"g": [0], "x": ["*"]}))
+    found = Ties.read(link, plan, original).pairs("x")
+    assert sorted(found, key=str) == [(("a", "b"), "*", 2), (("a", "c"), "*", 3)]

@@ -672,3 +672,9 @@ def test_verifications_in_words() -> None:
     with pytest.raises(KeyError):
         found["limits"]
     assert by_meaning_of_missing(5, 5) == 5
+
+
+def test_values_without_a_leaf_count_as_nothing() -> None:
+    plan = plan_of({"x": QI, "s": {"role": "sensitive", "hierarchy": {"tree": {"all": ["u", "v"]}}}})
+    found = evidence(plan, {"x": ["a"] * 4, "s": ["u", "w", "v", None]}).counted("s")
+    assert (found.overall.tolist(), found.strays) == ([1, 1], (1, 2))
