@@ -260,11 +260,24 @@ def put_in_place(module: types.ModuleType, mutant: Mutant) -> None:
         if mutant.line < found.__code__.co_firstlineno + 12:  # it may be the value of a parameter that is not given
             anew = _plain_function(_run(module, code), mutant.function)
             found.__defaults__, found.__kwdefaults__ = anew.__defaults__, anew.__kwdefaults__
+        if _called_at_import(module, mutant.function):
+            _replace_values(module, _run(module, code))
         return
     fresh = _run(module, code)
     for name, value in fresh.items():
         if dataclasses.is_dataclass(value) and isinstance(value, type) and value.__module__ == module.__name__:
             _renew(getattr(module, name), value)
+    _replace_values(module, fresh)
+
+
+def _called_at_import(module: types.ModuleType, function: str) -> bool:
+    """Tell whether a module has values that a function of it has made, such as functions by their names."""
+    made = (part for part in ast.parse(inspect.getsource(module)).body if isinstance(part, ast.Assign | ast.AnnAssign))
+    return any(isinstance(name, ast.Name) and name.id == function for part in made for name in ast.walk(part))
+
+
+def _replace_values(module: types.ModuleType, fresh: Mapping[str, Any]) -> None:
+    """Put the values of a module that was run anew in place of the old ones, wherever they were imported."""
     old = {name: getattr(module, name) for name in fresh if hasattr(module, name)}
     for other in list(sys.modules.values()):
         if getattr(other, "__name__", "").startswith(("hedgerow", "tests")):
