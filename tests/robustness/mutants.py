@@ -6,14 +6,18 @@ process gets its code put in place of the right one, and runs the tests that rea
 others of the function, until one fails. Nothing is imported twice, so thousands are possible; they come in an order that
 is drawn, so that a run that ends early is a fair sample.
 
+Files are read in this process, not in children of their own, which would be forked from one without the mutant. Tests
+that fail in that manner are left out.
+
 Mutants that no test notices are *survivors*. ``survivors.txt`` explains those that change nothing that can be seen; the
-score is of all others.
+score is of all others. With ``--trust`` those are not tried again; with ``--explained`` only those are.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import dataclasses
 import importlib
 import inspect
 import json
@@ -25,7 +29,7 @@ import sys
 import time
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +37,7 @@ from typing import Any
 import pytest
 
 import hedgerow.verification
+from hedgerow.sandbox.running import stay_here
 from tests.unit.test_verification_counted import PLANS, make
 
 EXPLAINED = Path(__file__).parent / "survivors.txt"
@@ -44,6 +49,11 @@ TESTS = [
     "tests/unit/test_verification_files.py",
     "tests/unit/test_verification_possible.py",
     "tests/unit/test_verification_pieces.py",
+    "tests/unit/test_verification_parsing.py",
+    "tests/unit/test_verification_ladders.py",
+    "tests/unit/test_verification_cells.py",
+    "tests/unit/test_verification_judging.py",
+    "tests/unit/test_verification_promises.py",
     "tests/robustness/test_campaigns.py",
 ]
 SLOWER = 5
@@ -54,7 +64,15 @@ OWN_TESTS = {
     "test_verification_models": ("models", "distances", "sensitive", "histograms", "evidence"),
     "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "end_points", "risks"),
     "test_verification_counted": ("sources", "counting", "counted_evidence", "counted_link", "in_place", "statements",
-                                  "fingerprints", "tallies", "places", "tables", "parsing"),
+                                  "fingerprints", "tallies", "places", "tables"),
+    "test_verification_parsing": ("parsing",),
+    "test_verification_cells": ("tables", "counting", "numbering", "tallies", "fingerprints", "original", "published",
+                                "tabulation", "statements", "sources", "counted_evidence", "in_place"),
+    "test_verification_promises": ("check", "counts", "risks", "suppression", "overlap", "end_points", "rules", "models",
+                                   "agreement", "evidence", "row_evidence", "possible", "result", "spots"),
+    "test_verification_judging": ("histograms", "distances", "models", "matching", "possible", "bipartite",
+                                  "counted_link", "overlap", "evidence", "end_points", "combinations"),
+    "test_verification_ladders": ("bands", "trees", "dates", "numbers", "columns", "sensitive", "rules"),
 }  # fmt: skip
 """Which tests are about which modules: they come first, with those of small pieces."""
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -134,13 +152,15 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Any]]:
 
 def is_annotation(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """Tell whether a node is part of a type, or of text, which a test cannot notice."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return True
     while node in parents:
         above = parents[node]
         if isinstance(above, ast.JoinedStr | ast.FormattedValue | ast.Raise | ast.Assert):
             return True
         if isinstance(above, ast.AnnAssign) and node is above.annotation:
             return True
-        if isinstance(above, ast.keyword) and above.arg in ("strict", "kind", "frozen", "eq", "slots"):
+        if isinstance(above, ast.keyword) and above.arg in ("strict", "kind", "frozen", "eq", "slots", "kw_only"):
             return True
         if isinstance(above, ast.arg) or (isinstance(above, ast.FunctionDef) and node is above.returns):
             return True
@@ -211,8 +231,21 @@ def _statement_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> range:
     """Return the lines of the statement that a node is part of: only its head if it has a body."""
     while not isinstance(node, ast.stmt):
         node = parents[node]
+    if isinstance(node, ast.FunctionDef):  # the value of a parameter that is not given
+        return range(node.lineno, (node.end_lineno or node.lineno) + 1)
     body = getattr(node, "body", None)
     return range(node.lineno, max(node.lineno, body[0].lineno - 1 if body else node.end_lineno or 0) + 1)
+
+
+def read_explained() -> set[str]:
+    """Return the names of mutants that change nothing that can be seen; one may stand for all changes of a line."""
+    lines = EXPLAINED.read_text(encoding="utf-8").splitlines() if EXPLAINED.exists() else []
+    return {line.split(" ## ")[0].strip() for line in lines if " ## " in line}
+
+
+def explained_by(mutant: Mutant, explained: set[str]) -> bool:
+    """Tell whether a mutant is explained, by its name or by that of its line with a star for the change."""
+    return mutant.name in explained or mutant.name.replace(f" | {mutant.change} | ", " | * | ", 1) in explained
 
 
 # -- putting a mutant in place -----------------------------------------------------------------------------------------
@@ -222,12 +255,29 @@ def put_in_place(module: types.ModuleType, mutant: Mutant) -> None:
     """Let the module run the code of a mutant, for whoever has imported from it too."""
     code = compile(make_mutant(module, mutant), module.__file__ or "", "exec")
     if mutant.function:
-        found = _code_of(code, mutant.function.split("."))
-        _plain_function(module, mutant.function).__code__ = found
+        found = _plain_function(vars(module), mutant.function)
+        found.__code__ = _code_of(code, mutant.function.split("."))
+        if mutant.line < found.__code__.co_firstlineno + 12:  # it may be the value of a parameter that is not given
+            anew = _plain_function(_run(module, code), mutant.function)
+            found.__defaults__, found.__kwdefaults__ = anew.__defaults__, anew.__kwdefaults__
+        if _called_at_import(module, mutant.function):
+            _replace_values(module, _run(module, code))
         return
-    fresh: dict[str, Any] = {"__name__": module.__name__, "__file__": module.__file__}
-    sys.modules["hedgerow.verification.mutant"] = types.ModuleType("mutant")
-    exec(code, fresh)
+    fresh = _run(module, code)
+    for name, value in fresh.items():
+        if dataclasses.is_dataclass(value) and isinstance(value, type) and value.__module__ == module.__name__:
+            _renew(getattr(module, name), value)
+    _replace_values(module, fresh)
+
+
+def _called_at_import(module: types.ModuleType, function: str) -> bool:
+    """Tell whether a module has values that a function of it has made, such as functions by their names."""
+    made = (part for part in ast.parse(inspect.getsource(module)).body if isinstance(part, ast.Assign | ast.AnnAssign))
+    return any(isinstance(name, ast.Name) and name.id == function for part in made for name in ast.walk(part))
+
+
+def _replace_values(module: types.ModuleType, fresh: Mapping[str, Any]) -> None:
+    """Put the values of a module that was run anew in place of the old ones, wherever they were imported."""
     old = {name: getattr(module, name) for name in fresh if hasattr(module, name)}
     for other in list(sys.modules.values()):
         if getattr(other, "__name__", "").startswith(("hedgerow", "tests")):
@@ -237,21 +287,38 @@ def put_in_place(module: types.ModuleType, mutant: Mutant) -> None:
                     setattr(other, name, fresh[name])
 
 
+def _run(module: types.ModuleType, code: types.CodeType) -> dict[str, Any]:
+    """Return what is in a module once its code was run anew."""
+    fresh: dict[str, Any] = {"__name__": module.__name__, "__file__": module.__file__}
+    exec(code, fresh)
+    return fresh
+
+
+def _renew(old: type, fresh: type) -> None:
+    """Let a class begin its instances as another one does: with what fields are if nothing is said."""
+    if "__init__" in vars(fresh):
+        old.__init__ = fresh.__init__  # type: ignore[misc]
+    for one in dataclasses.fields(fresh):
+        if one.name in vars(fresh) and not isinstance(vars(fresh)[one.name], types.MemberDescriptorType):
+            setattr(old, one.name, vars(fresh)[one.name])
+
+
 def _code_of(code: types.CodeType, names: list[str]) -> types.CodeType:
     for name in names:
         code = next(part for part in code.co_consts if isinstance(part, types.CodeType) and part.co_name == name)
     return code
 
 
-def _plain_function(module: types.ModuleType, name: str) -> types.FunctionType:
+def _plain_function(there: Mapping[str, Any], name: str) -> types.FunctionType:
     first, *rest = name.split(".")
-    found: Any = vars(module)[first]
+    found: Any = there[first]
     for part in rest:
         found = vars(found)[part]
     while not isinstance(found, types.FunctionType):
         inner = getattr(found, "__func__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
         found = inner if inner is not None else found.__wrapped__
-    return inspect.unwrap(found)
+    plain: types.FunctionType = inspect.unwrap(found)
+    return plain
 
 
 # -- running tests -----------------------------------------------------------------------------------------------------
@@ -264,8 +331,10 @@ class Runner:
     asked: argparse.Namespace
     seconds: dict[str, float] = field(default_factory=dict)
     reached: dict[str, set[str]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     noticed: dict[str, list[str]] = field(default_factory=dict)
     outcome: list[tuple[Mutant, str]] = field(default_factory=list)
+    explained: set[str] = field(default_factory=set)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
@@ -275,14 +344,21 @@ class Runner:
         if known is not None and known.exists():
             stored = json.loads(known.read_text(encoding="utf-8"))
             self.seconds = stored["seconds"]
-            self.reached = {name: set(tests) for name, tests in stored["reached"].items()}
-        for item in session.items:
+            named = list(self.seconds)
+            self.reached = {line: {named[test] for test in tests} for line, tests in stored["reached"].items()}
+            self.left_out = stored["left_out"]
+        stay_here()
+        for number, item in enumerate(session.items):
             if item.nodeid not in self.seconds:
                 self._run_and_watch(item, session)
-                if known is not None:
-                    reached = {name: sorted(tests) for name, tests in self.reached.items()}
-                    known.write_text(json.dumps({"seconds": self.seconds, "reached": reached}), encoding="utf-8")
-        print(f"\n{len(session.items)} tests in {time.monotonic() - began:.0f} s", flush=True)
+                if number % 50 == 0:
+                    self._keep(known)
+        self._keep(known)
+        session.items[:] = [item for item in session.items if item.nodeid not in self.left_out]
+        print(
+            f"\n{len(session.items)} tests, {len(self.left_out)} left out, in {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
         for name in PLANS:
             make(name)  # releases that many tests begin with: not in every child
         mutants = self._mutants()
@@ -296,9 +372,18 @@ class Runner:
             self._remember(mutant, said)
             if number % 25 == 0:
                 print(f"\n{number} tried, {time.monotonic() - began:.0f} s", flush=True)
+            if self.asked.explained and not said.startswith("survived"):
+                print(f"{number:5} NOTICED {mutant.module}:{mutant.line} {mutant.name} ({said})", flush=True)
             if said.startswith("survived"):
                 print(f"{number:5} SURVIVED {mutant.module}:{mutant.line} {mutant.name}", flush=True)
         return True
+
+    def _keep(self, known: Path | None) -> None:
+        if known is not None:
+            number = {test: at for at, test in enumerate(self.seconds)}
+            reached = {line: sorted(number[test] for test in tests) for line, tests in self.reached.items()}
+            kept = {"seconds": self.seconds, "reached": reached, "left_out": self.left_out}
+            known.write_text(json.dumps(kept), encoding="utf-8")
 
     def _run_and_watch(self, item: pytest.Item, session: pytest.Session) -> None:
         folder = str(Path(hedgerow.verification.__file__).parent)
@@ -317,9 +402,12 @@ class Runner:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         finally:
             sys.settrace(None)
-        if session.testsfailed:
-            raise SystemExit(f"{item.nodeid} fails without any mutant")
         self.seconds[item.nodeid] = time.process_time() - began
+        if session.testsfailed:
+            session.testsfailed = 0
+            self.left_out.append(item.nodeid)
+            print(f"\n{item.nodeid} fails without any mutant: left out", flush=True)
+            return
         for file, line in lines:
             self.reached.setdefault(f"{Path(file).stem}:{line}", set()).add(item.nodeid)
 
@@ -330,6 +418,9 @@ class Runner:
                 continue
             module = importlib.import_module(f"hedgerow.verification.{part.name}")
             found += [(module, mutant) for mutant in find_mutants(module)]
+        if self.asked.trust or self.asked.explained:
+            wanted = bool(self.asked.explained)
+            found = [pair for pair in found if explained_by(pair[1], self.explained) == wanted]
         random.Random(self.asked.seed).shuffle(found)
         return found[: self.asked.sample or None]
 
@@ -414,20 +505,17 @@ def main() -> None:
     parser.add_argument("--baseline", default="", help="file to keep what each test takes and calls in")
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--least", type=float, default=0.9, help="score below which it fails")
+    parser.add_argument("--trust", action="store_true", help="leave out mutants that survivors.txt explains")
+    parser.add_argument("--explained", action="store_true", help="try only those, and say which are noticed after all")
     asked = parser.parse_args()
-    runner = Runner(asked)
+    runner = Runner(asked, explained=read_explained())
     there = [test for test in TESTS if Path(test).exists()]
     pick = ["-k", "not campaigns or verifier or tampering", "-m", ""]
     code = pytest.main(["-q", "-p", "no:cacheprovider", *pick, *there], plugins=[runner])
     if not runner.outcome:
         sys.exit(int(code) or 2)
-    explained = {
-        line.split(" ## ")[0].strip()
-        for line in (EXPLAINED.read_text(encoding="utf-8").splitlines() if EXPLAINED.exists() else [])
-        if " ## " in line
-    }
     survivors = [mutant for mutant, said in runner.outcome if said.startswith("survived")]
-    open_ones = [mutant for mutant in survivors if mutant.name not in explained]
+    open_ones = [mutant for mutant in survivors if not explained_by(mutant, runner.explained)]
     counted = len(runner.outcome) - (len(survivors) - len(open_ones))
     score = 1 - len(open_ones) / max(counted, 1)
     by_module = Counter(mutant.module for mutant in open_ones)

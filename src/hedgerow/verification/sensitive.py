@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from hedgerow.plan import Attribute, HierarchySpec
+from hedgerow.plan import Attribute
 from hedgerow.verification.bands import Bands
 from hedgerow.verification.columns import ladder_of
 from hedgerow.verification.dates import Dates
@@ -49,8 +49,6 @@ class Reader:
         Label of the root.
     ways
         For a tree: the ways up from all classes that it has, whether or not they occur.
-    steps
-        Most steps from a class up to the root.
 
     Examples
     --------
@@ -66,7 +64,6 @@ class Reader:
     own_leaf: bool = False
     root: str = ROOT
     ways: frozenset[Way] = frozenset()
-    steps: int = 0
 
     @classmethod
     def of(cls, attribute: Attribute, texts: Collection[str]) -> Reader:
@@ -78,15 +75,14 @@ class Reader:
         if spec.tree is None:
             folded = [_plain(text).casefold() for text in texts]
             ladder = ladder_of(spec, None, folded, max(map(len, folded), default=1))
-            return cls(None, ladder, level, own_leaf, steps=max(_levels(spec) - level, 0))
+            return cls(None, ladder, level, own_leaf)
         leaves: dict[str, Reading] = {}
         first: dict[Way, int] = {}
         for number, way in enumerate(leaves_in_order(spec.tree)):
             cut = _cut(way, level)
             place: Place = (0, first.setdefault(cut, number), "")
             leaves.setdefault(_plain(way[0]).casefold(), Reading(cut, place))
-        steps = max(map(len, first)) - 1
-        return cls(leaves, None, level, own_leaf, next(iter(spec.tree)), frozenset(first), steps)
+        return cls(leaves, None, level, own_leaf, next(iter(spec.tree)), frozenset(first))
 
     @property
     def has_hierarchy(self) -> bool:
@@ -115,11 +111,6 @@ def _plain(text: str) -> str:
 
 def _cut(way: Way, level: int) -> Way:
     return way[min(level, len(way) - 1) :]
-
-
-def _levels(spec: HierarchySpec) -> int:
-    """Return the most steps from a leaf to the root that a rule makes."""
-    return 1 + len(spec.bands or spec.cuts or spec.dates or [kept for kept in spec.prefix or () if kept])
 
 
 def _by_rule(ladder: Ladder, label: str, folded: str) -> Reading | None:
