@@ -310,3 +310,16 @@ def test_a_width_below_one_step_of_the_grid_withholds_everything_and_harms_nothi
 def test_the_digest_in_the_facts_is_that_of_the_released_plan(tmp_path: Path) -> None:
     release = hr.anonymize(pa.table(FRAME), plan(), tmp_path / "release")
     assert hr.Plan.load(tmp_path / "release" / "plan.yaml").digest() == release.facts["plan"]
+
+
+@pytest.mark.parametrize("kind", [pa.struct([]), pa.list_(pa.int64())])
+def test_distinct_values_that_are_lists_or_records_are_refused_as_such(kind: pa.DataType, tmp_path: Path) -> None:
+    values = pa.array([{}] if pa.types.is_struct(kind) else [[1]], kind)
+    chunk = pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int8()), values)
+    table = pa.table({"age": pa.chunked_array([chunk, chunk])})
+    with pa.OSFile(str(tmp_path / "data.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as made:
+        made.write_table(table)
+    plan = hr.Plan.from_dict({"attributes": {"age": "quasi-identifier"}, "privacy": {"k": 2}})
+    for data in (tmp_path / "data.arrow", table):
+        with pytest.raises(hr.DataError, match="lists or records"):
+            hr.anonymize(data, plan)

@@ -21,10 +21,11 @@ def clean(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
         column = _times(column)
     if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
         return _numbers(column)
+    if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
+        decoded = (chunk.dictionary_decode() for chunk in column.chunks)  # of lists and records there is no other way
+        return _numbers(pa.chunked_array(decoded, column.type.value_type))
     encoded = dictionary_encoded(column)
     labels, indices = encoded.dictionary, encoded.indices
-    if not _is_text(labels.type):
-        return _numbers(pa.chunked_array([labels.take(indices)]))
     labels = pc.utf8_trim_whitespace(labels.cast(pa.string()))
     if missing:
         labels = pc.if_else(

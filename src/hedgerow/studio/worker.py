@@ -107,8 +107,6 @@ TASKS: dict[str, Callable[[Mapping[str, Any], Tell], dict[str, Any]]] = {
 def main() -> None:
     """Do the task."""
     os.umask(0o077)
-    begin()
-    tell_also(lambda what: _say(happened=what))
     signal.signal(signal.SIGTERM, lambda *_: interrupt())
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if len(sys.argv) > 1:
@@ -116,6 +114,8 @@ def main() -> None:
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:
+        begin()
+        tell_also(lambda what: _say(happened=what))
         _say(result=TASKS[task["task"]](task, _Teller()))
     except HedgerowError as error:
         _say(problems=[problem.to_dict() for problem in error.problems])
