@@ -218,3 +218,19 @@ def test_as_many_as_can_be_are_matched(seed: int) -> None:
         assert (graph.given >= 0).all()
         assert (given.sum(0) + graph.has == has).all()
         assert (given.sum(1) + graph.wants == wants).all()
+
+
+def test_one_label_against_many_values_is_told_as_pair_by_pair() -> None:
+    whole = np.array([True, False, True, False, True])
+    fits = possible.InOrder(
+        rank=np.array([0, 1, 2, 3, -2]),
+        whole=whole,
+        low=np.array([0, 1, 2, 0]),
+        high=np.array([4, 3, 2, 2]),
+        only_whole=np.array([False, False, False, True]),
+    )
+    values = np.array([4, 3, 2, 1, 0, 1])
+    for label, expected in enumerate(["3 2 1 0 1", "2 1 1", "", "0"]):
+        found = fits.under(values)(label)
+        assert np.array_equal(found, fits.test(values, np.full(len(values), label)))
+        assert " ".join(map(str, values[found])) == expected
