@@ -16,7 +16,7 @@ import hedgerow as hr
 from hedgerow.errors import DataError, HedgerowError
 from hedgerow.privacy import risks_of_sizes
 from hedgerow.reports.html import SECTIONS, report_html
-from hedgerow.reports.html_parts import Facts
+from hedgerow.reports.html_parts import UNKNOWN, Facts
 from hedgerow.reports.material import Digest, Extras
 from hedgerow.verification import Verification
 from hedgerow.verification.result import Promise
@@ -399,3 +399,12 @@ def test_with_the_original_limits_are_measured(tmp_path: Path) -> None:
     assert "unchanged" in [promise.name for promise in made.verification.promises]
     assert "Measured" not in hr.report(tmp_path / "release").html
     assert repr(made).startswith("Report(every promise kept; ")
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 1 << 63, float("inf"), float("nan"), True, "7"])
+def test_a_number_that_no_count_can_be_is_unknown(number: object) -> None:
+    facts = Facts({"records": number, "loss": {"age": number, "sex": 0.5}})
+    assert facts.number("records") is None
+    assert facts.count("records") == 0
+    assert facts.numbers("loss") == {"sex": 0.5}
+    assert facts.shown("records") == UNKNOWN

@@ -13,6 +13,8 @@ MOST_ROWS = 60
 MOST_BARS = 24
 MOST_TEXT = 160
 MOST_NAME = 48
+LARGEST = 1 << 63
+"""No count is as large: a number that is was forged, and may be too large for any sum."""
 UNKNOWN = '<span class="unknown">unknown</span>'
 
 
@@ -41,9 +43,9 @@ class Facts:
     def number(self, *path: str) -> int | float | None:
         """Return a number, or None if there is none."""
         found = self.get(*path)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            return None
-        return found
+        if type(found) is int:
+            return found if abs(found) < LARGEST else None
+        return found if type(found) is float and math.isfinite(found) else None
 
     def count(self, *path: str) -> int:
         """Return a whole number, 0 if there is none."""
