@@ -30,7 +30,7 @@ def run() -> None:
         run_here()
     elif room < LEAST:
         message = f"Programs started here may map {room >> 20:,} MiB; libraries need {LEAST >> 20} at least."
-        print(f"hedgerow: {Problem('no-memory', message, hint=HINT)}", file=sys.stderr)
+        _say(Problem("no-memory", message, hint=HINT))
         sys.exit(FAILED)
     else:
         sys.exit(_watched(room))
@@ -48,7 +48,7 @@ def _watched(room: int) -> int:
         problem = Problem("done-but", f"Done: {'; '.join(done)}. But {why}.", hint=HINT)
     else:
         problem = Problem("no-memory", f"Nothing was written: {why}.", hint=HINT)
-    print(f"hedgerow: {problem}", file=sys.stderr)
+    _say(problem)
     return DoneBut.exit_code if done else FAILED
 
 
@@ -63,3 +63,9 @@ def _work(say: children.Say) -> int:
         code = end.code if isinstance(end.code, int) else 0
     say(f"={code}\n".encode())
     return code
+
+
+def _say(problem: Problem) -> None:
+    from hedgerow.cli.printing import say_error
+
+    say_error(f"hedgerow: {problem}")
