@@ -59,6 +59,7 @@ def test_a_command_ends_with_a_message_whatever_it_may_map(megabytes: int, tmp_p
             4,
             "Done: the page is in place. But a library ended the program",
         ),
+        ("record('in place: a' + chr(10) + '=1'); os.abort()", 4, "Done: in place: a"),
         ("sys.exit(0)", 0, ""),
         ("sys.exit(1)", 1, ""),
         ("os._exit(130)", 130, ""),

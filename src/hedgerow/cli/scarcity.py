@@ -6,17 +6,20 @@ command runs in a process of its own there, and this one is left to say what bec
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
 from hedgerow import children
-from hedgerow.errors import DoneBut, Problem
+from hedgerow.cli import run as command
+from hedgerow.cli.run import DONE_BUT, FAILED, INTERRUPTED
+from hedgerow.errors import Problem
 from hedgerow.memory import address_space
+from hedgerow.outputs.moment import tell_also
 
 LEAST = 400 << 20
 """Bytes of addresses without which no library can be loaded."""
-FAILED = 2
-SPOKEN = frozenset({FAILED, DoneBut.exit_code, 130})
+SPOKEN = frozenset({FAILED, DONE_BUT, INTERRUPTED})
 """Codes that nobody but a command of ours ends with."""
 HINT = "raise the limit (ulimit -v unlimited); to bound memory itself, use a container or systemd-run -p MemoryMax=8G"
 
@@ -25,9 +28,7 @@ def run() -> None:
     """Run the command line and exit, whatever the limit."""
     room = address_space()
     if room is None or not hasattr(os, "fork"):
-        from hedgerow.cli.run import run as run_here
-
-        run_here()
+        command.run()
     elif room < LEAST:
         message = f"Programs started here may map {room >> 20:,} MiB; libraries need {LEAST >> 20} at least."
         _say(Problem("no-memory", message, hint=HINT))
@@ -38,9 +39,9 @@ def run() -> None:
 
 def _watched(room: int) -> int:
     said, code = children.watch(_work)
-    done = [line.decode() for line in said.split(b"\n")[:-1]]
-    if done and done[-1].startswith("="):
-        return int(done[-1][1:])
+    done = [json.loads(line) for line in said.split(b"\n")[:-1]]  # and the code at the end, if it got so far
+    if done and isinstance(done[-1], int):
+        return done[-1]
     if code in SPOKEN:
         return code
     why = f"a library ended the program, most likely because it may map only {room >> 20:,} MiB"
@@ -49,19 +50,17 @@ def _watched(room: int) -> int:
     else:
         problem = Problem("no-memory", f"Nothing was written: {why}.", hint=HINT)
     _say(problem)
-    return DoneBut.exit_code if done else FAILED
+    return DONE_BUT if done else FAILED
 
 
 def _work(say: children.Say) -> int:
-    from hedgerow.cli.run import run as run_here
-    from hedgerow.outputs.moment import tell_also
-
-    tell_also(lambda what: say(f"{what}\n".encode()))
+    tell_also(lambda what: say(json.dumps(what).encode() + b"\n"))
+    code = 0
     try:
-        run_here()
+        command.run()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0
-    say(f"={code}\n".encode())
+    say(f"{code}\n".encode())
     return code
 
 
