@@ -284,9 +284,15 @@ def test_what_was_not_foreseen_is_told_by_its_place_only() -> None:
     assert SECRET not in str(job.problems)
 
 
-def test_what_was_done_before_a_job_was_cancelled_is_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "problems", [[], [{"code": "done-but", "message": "Done: version 2 is in the store. But why."}]]
+)
+def test_what_was_done_before_a_job_was_cancelled_is_not_denied(
+    problems: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def start(*_: object, **__: object) -> subprocess.Popen[str]:
-        program = """print('{"happened": "version 2 is in the store"}', flush=True); import time; time.sleep(60)"""
+        said = [*([{"problems": problems}] if problems else []), {"happened": "version 2 is in the store"}]
+        program = f"import json, time; [print(json.dumps(one), flush=True) for one in {said}]; time.sleep(60)"
         words = [sys.executable, "-c", program]
         return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

@@ -136,9 +136,9 @@ class Job:
     def _outcome(self, finished: bool) -> State:
         if finished:
             return "done"
-        if self._happened and not self.problems:
+        if self._happened:
             message = f"Done: {'; '.join(self._happened)}. But the run ended before it could say so."
-            self.problems = (Problem("done-but", message, hint="look at what is there"),)
+            self.problems = self.problems or (Problem("done-but", message, hint="look at what is there"),)
             return "failed"
         if self._cancelled:
             self.problems = ()
