@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from hedgerow.verification.stated import is_number
+
 MOST_ROWS = 60
 MOST_BARS = 24
 MOST_TEXT = 160
 MOST_NAME = 48
-LARGEST = 1 << 63
-"""No count is as large: a number that is was forged, and may be too large for any sum."""
 UNKNOWN = '<span class="unknown">unknown</span>'
 
 
@@ -43,9 +42,7 @@ class Facts:
     def number(self, *path: str) -> int | float | None:
         """Return a number, or None if there is none."""
         found = self.get(*path)
-        if type(found) is int:
-            return found if abs(found) < LARGEST else None
-        return found if type(found) is float and math.isfinite(found) else None
+        return found if is_number(found) else None
 
     def count(self, *path: str) -> int:
         """Return a whole number, 0 if there is none."""

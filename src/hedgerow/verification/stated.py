@@ -22,7 +22,8 @@ def _is_whole(value: Any) -> bool:
     return type(value) is int and 0 <= value < LARGEST
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Tell whether a fact is a number that something can be: no count is as large as the largest."""
     return (type(value) is int and abs(value) < LARGEST) or (type(value) is float and math.isfinite(value))
 
 
@@ -38,10 +39,10 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "text": lambda value: isinstance(value, str),
     "whole number": _is_whole,
     "whole number or null": _or_null(_is_whole),
-    "number": _is_number,
-    "number or null": _or_null(_is_number),
+    "number": is_number,
+    "number or null": _or_null(is_number),
     "whole numbers by name": _by_name(_is_whole),
-    "numbers by name": _by_name(_is_number),
+    "numbers by name": _by_name(is_number),
     "object": lambda value: isinstance(value, dict),
     "list": lambda value: isinstance(value, list),
     "list of texts": lambda value: isinstance(value, list) and all(isinstance(part, str) for part in value),
