@@ -13,7 +13,8 @@ from subprocess import CompletedProcess
 import pytest
 import typer
 
-from hedgerow.cli.demo import KINDS, Wish
+import hedgerow as hr
+from hedgerow.cli.demo import KINDS, Wish, run_demo
 from hedgerow.errors import DataError, HedgerowError
 from hedgerow.hierarchy import read_hierarchy
 from hedgerow.microdata.columns import TreeColumn
@@ -473,3 +474,14 @@ def test_the_demo_of_other_kinds(kind: str, tmp_path: Path, hedgerow: Callable[.
     assert wrong.returncode == 2
     assert "--attributes" in wrong.stderr
     assert not (tmp_path / "clinic").exists()
+
+
+def test_a_demo_whose_release_was_damaged_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def verify(folder: Path, original: Path) -> hr.Verification:
+        (folder / "data.csv").write_text("damaged")
+        return hr.verify(folder, original=original)
+
+    monkeypatch.setattr("hedgerow.cli.demo.verify", verify)
+    with pytest.raises(hr.BrokenPromise, match="broken-promise"):
+        run_demo(tmp_path / "demo", Wish(records=100), replace=False, progress=lambda *_: None)
+    assert list(tmp_path.iterdir()) == []
