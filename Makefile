@@ -24,6 +24,9 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # (Debian keeps the programs of PostgreSQL's server off the path, in a folder of their own.)
 SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql) java:openjdk-17-jre-headless chromium:chromium openssl:openssl
 
+# The tests of the quick loop: those that need no server, no Java and no browser, and little time.
+FAST := $(addprefix tests/unit/,plan microdata privacy release reports outside studio cli test_api.py test_habits.py test_imports.py)
+
 # Errors only: what is being installed is said below.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
@@ -32,6 +35,9 @@ INPUTS := pyproject.toml constraints.txt
 MADE := $(VENV)/.stamp-made
 CORE := $(VENV)/.stamp-core
 DEV := $(VENV)/.stamp-dev
+
+# The oldest versions of the libraries we name, with the newest of those that they need in turn.
+OLDEST := .venv-oldest/.stamp-dev
 
 # The tools that the benchmarks compare with want other versions than we do: an environment of their own.
 PEERS := .peers/.stamp-made
@@ -54,9 +60,18 @@ test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, t
 ##@ While working
 
 .PHONY: check
-check: $(DEV) lint types contracts ## The quick loop: lint, types, import contracts, unit tests
-	$(call step,Unit tests: pytest tests/unit)
-	@$(BIN)/python -m pytest -q -x tests/unit
+check: $(DEV) lint types contracts ## The quick loop, a minute and a half: lint, types, import contracts, the tests that take no time
+	$(call step,Kernels: compile what is not compiled yet)
+	@$(BIN)/hedgerow prepare
+	$(call step,Fast tests: pytest on two processes)
+	@$(BIN)/python -m pytest -q -x -n 2 $(FAST)
+
+.PHONY: test-oldest
+test-oldest: $(OLDEST) ## The fast tests with the oldest libraries that pyproject.toml allows, in .venv-oldest
+	$(call step,Kernels: compile what is not compiled yet)
+	@.venv-oldest/bin/hedgerow prepare
+	$(call step,Fast tests: pytest on two processes)
+	@.venv-oldest/bin/python -m pytest -q -n 2 $(FAST)
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe lint fixes
@@ -108,6 +123,10 @@ papers: $(DEV) ## Repeat the papers' experiments on Adult, and write their page
 docs: $(DEV) ## Build the documentation into site/
 	@$(BIN)/zensical build --clean --strict
 
+.PHONY: screenshots
+screenshots: system-packages $(DEV) ## Take the pictures of the documentation anew, of the studio and the report of the demo
+	@$(BIN)/python -m tests.docs.screenshots
+
 ##@ Housekeeping
 
 .PHONY: environment
@@ -140,7 +159,7 @@ constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in c
 
 .PHONY: clean
 clean: ## Remove the environments, the caches and everything built
-	@rm -rf .venv .venv-3.* .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
+	@rm -rf .venv .venv-3.* .venv-oldest .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: help
@@ -184,6 +203,15 @@ $(DEV): $(INPUTS) | $(MADE)
 	@echo "Installing hedgerow and the development tools into $(VENV) (a minute or so)"
 	@$(INSTALL) -e '.[dev]'
 	@touch $(CORE) $@
+
+$(OLDEST): pyproject.toml | $(MADE)
+	@echo "Installing hedgerow and the oldest libraries it allows into .venv-oldest (a minute or so)"
+	@uv=$$(mktemp -d); trap 'rm -rf "$$uv"' EXIT; \
+	$(BIN)/python -m venv "$$uv"; \
+	"$$uv/bin/python" -m pip install -qq --disable-pip-version-check uv; \
+	$(BIN)/python -m venv --clear .venv-oldest; \
+	"$$uv/bin/uv" pip install --quiet --resolution lowest-direct --python .venv-oldest/bin/python -e '.[dev]'
+	@touch $@
 
 # Without them the benchmarks run too, and say so.
 $(PEERS): benchmarks/peers.txt | $(MADE)

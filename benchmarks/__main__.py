@@ -31,7 +31,7 @@ def main() -> None:
     if unknown:
         sys.exit(f"there is no benchmark called {unknown[0]}; there are {', '.join(NAMES)}")
     if not (adult.FOLDER / "adult.data").exists():
-        sys.exit(f"the benchmarks need adult.data in {adult.FOLDER}, or in the folder named by HEDGEROW_DATA")
+        sys.exit("the benchmarks need adult.data in the folder named by HEDGEROW_DATA")
     print(machine.describe())
     done, failed = _run(names)
     kept = read_results()

@@ -1,4 +1,4 @@
-"""Adult (30,162 complete records, eight quasi-identifiers) and a resampled million, from the shared public data."""
+"""Adult (30,162 complete records, eight quasi-identifiers) and a resampled million, from public data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from hedgerow.plan import Plan
 
-FOLDER = Path(os.environ.get("HEDGEROW_DATA") or Path(__file__).parent.parent.parent / "shared" / "data")
+FOLDER = Path(os.environ.get("HEDGEROW_DATA", ""))
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
     "sex", "capital-gain", "capital-loss", "hours", "native-country", "income",
 ]  # fmt: skip
-REGIONS = {  # as the prototype of the architecture page groups them
+REGIONS = {
     "EU": "England Germany Greece Italy Poland Portugal Ireland France Hungary Scotland Yugoslavia Holand-Netherlands",
     "LA": "Mexico Puerto-Rico Cuba Honduras Jamaica Dominican-Republic Ecuador Haiti Columbia Guatemala Nicaragua "
     "El-Salvador Trinadad&Tobago Peru",
@@ -26,7 +26,7 @@ REGIONS = {  # as the prototype of the architecture page groups them
 
 
 def plan(k: int) -> Plan:
-    """The eight attributes of the prototype that the architecture page measures."""
+    """The eight attributes that the pages about clustering and engines measure."""
 
     def qi(**more: object) -> dict[str, object]:
         return {"role": "quasi-identifier", **more}

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from benchmarks import adult
 from benchmarks.results import Report
 from benchmarks.scan import cluster_by_scan
-from hedgerow.clustering import KMember
-from hedgerow.clustering.costs import cost_tables
+from hedgerow.anonymization.clustering import KMember
+from hedgerow.anonymization.clustering.costs import cost_tables
 from hedgerow.microdata import Microdata, encode_table, read_table
 
 K = 10

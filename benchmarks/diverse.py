@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from benchmarks import adult
 from benchmarks.results import Report
-from hedgerow.clustering import ConstrainedKMember, DiverseClustering
+from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering
 from hedgerow.microdata import encode_table, read_table
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from tests.unit.test_vectors import table6_plan
+from tests.cases.papers import table6_plan
 
 SENSITIVE = {"education-num": "0.3", "education": "0.3", "occupation": "0.4"}
 
@@ -33,7 +33,7 @@ def run(report: Report) -> None:
     for name, ignore in (("within limits", False), ("without limits", True)):
         algorithm = DiverseClustering(requirement, ignore_limits=ignore)
         release = algorithm(microdata)
-        report.time(f"k = 20, p = 13, {name}", _least(lambda algorithm=algorithm: algorithm(microdata)))
+        report.time(f"k = 20, p = 13, {name}", _least(lambda algorithm=algorithm: algorithm(microdata)))  # type: ignore[misc]
         report.count(f"k = 20, p = 13, {name}: withheld", microdata.records - release.released)
         report.count(f"k = 20, p = 13, {name}: groups", release.groups)
     report.time("k = 20 alone, within limits", plain)

@@ -1,94 +1,58 @@
-"""Pictures of figures, as SVG: the same bytes for the same figures, white behind, words as words."""
+"""Pictures of figures, drawn as the report's charts are: the same bytes for the same figures, words as words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-Points = Sequence[tuple[float, float]]
-MARKS = "osD^vPX*<>"
-COLOURS = ("#0b6e4f", "#1f4e9c", "#b3471d", "#7a3e9d", "#8a6d00", "#c2185b", "#00838f", "#5d4037", "#616161", "#33691e")
+from hedgerow.reports.charts.axes import Axis, Plane
+from hedgerow.reports.charts.parts import at, colour, legend, mark, text
+from hedgerow.reports.charts.planes import Points, curves, labels
+from hedgerow.reports.charts.plots import write_picture
+
+WIDE, GAP = 860.0, 30.0
+HIGH = 230.0
 
 
-def _pyplot() -> Any:
-    import matplotlib
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a picture: points of every curve, by its name."""
 
-    matplotlib.use("svg")
-    matplotlib.rcParams.update(
-        {"svg.hashsalt": "hedgerow", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
+    title: str
+    x: Axis
+    y: Axis
+    curves: dict[str, Points]
+
+
+def draw(path: Path, title: str, panels: Sequence[Panel], columns: int) -> None:
+    """Draw the panels in rows of so many columns; one legend tells the curves of all apart."""
+    names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
+    parts, top = legend(names, 0, 0, WIDE)
+    wide = (WIDE - GAP * (columns - 1)) / columns
+    for first in range(0, len(panels), columns):
+        row = panels[first : first + columns]
+        planes = [_plane(panel, wide) for panel in row]
+        for place, (panel, plane) in enumerate(zip(row, planes, strict=True)):
+            heading = text(0, 14, panel.title, more='font-weight="600"')
+            drawn = "".join([heading, *plane.axes(), *curves(plane, panel.curves, names)])
+            parts.append(f'<g transform="translate({at(place * (wide + GAP))} {at(top)})">{drawn}</g>')
+        top += max(plane.height for plane in planes) + 16
+    write_picture(path, title, parts, top - 16, WIDE)
+
+
+def _plane(panel: Panel, wide: float) -> Plane:
+    return Plane(
+        [point for points in panel.curves.values() for point in points], panel.x, panel.y, top=50, wide=wide, high=HIGH
     )
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
-def _save(figure: Any, path: Path) -> None:
-    figure.set_layout_engine("constrained")
-    figure.savefig(path, metadata={"Date": None}, facecolor="white")
-    _pyplot().close(figure)
-    lines = (line.rstrip() for line in path.read_text(encoding="utf-8").splitlines())
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def curves(path: Path, panels: Mapping[str, tuple[str, str, Mapping[str, Points]]], columns: int = 2) -> None:
-    """Log-log curves: for every panel its title, the names of its axes, and points by the name of the curve."""
-    plt = _pyplot()
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(5.4 * columns, 4.2 * rows), squeeze=False)
-    names = list(dict.fromkeys(name for _, _, found in panels.values() for name in found))
-    for axis, (title, (across, up, found)) in zip(axes.flat, panels.items(), strict=False):
-        for name, points in found.items():
-            at = names.index(name)
-            style = "-" if name.startswith("Hedgerow") else "--"
-            axis.plot(
-                *zip(*points, strict=True), style, marker=MARKS[at % len(MARKS)], color=COLOURS[at % len(COLOURS)],
-                markersize=5, linewidth=1.6, label=name,
-            )  # fmt: skip
-        axis.set(title=title, xlabel=across, ylabel=up, xscale="log", yscale="log")
-        axis.grid(alpha=0.3, which="both", linewidth=0.5)
-        _tick(axis.xaxis, [x for points in found.values() for x, _ in points])
-        _tick(axis.yaxis, [y for points in found.values() for _, y in points])
-    for axis in axes.flat[len(panels) :]:
-        axis.set_axis_off()
-    marks = {label: mark for axis in axes.flat for mark, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    shown = [name for name in names if name in marks]
-    figure.legend([marks[name] for name in shown], shown, loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
-
-
-def _tick(axis: Any, values: Sequence[float]) -> None:
-    """Ticks at 1, 2 and 5 where an axis is short, so that it has several; plain numbers, and none between."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    short = bool(values) and max(values) < 40 * min(values)
-    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if short else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def scatter(path: Path, points: Sequence[tuple[str, float, float]], across: str, up: str) -> None:
-    """Named points, both axes logarithmic; ours are filled. Names stand beside, so that none hides another."""
-    plt = _pyplot()
-    figure, axis = plt.subplots(figsize=(10, 4.8))
-    for at, (name, x, y) in enumerate(points):
-        colour = COLOURS[at % len(COLOURS)]
-        filled = colour if name.startswith("Hedgerow") else "white"
-        mark = MARKS[at % len(MARKS)]
-        axis.plot(
-            x,
-            y,
-            mark,
-            color=colour,
-            markersize=9,
-            markerfacecolor=filled,
-            markeredgewidth=1.6,
-            linestyle="",
-            label=name,
-        )
-    axis.set(xlabel=across, ylabel=up, xscale="log", yscale="log")
-    axis.set_yticks([5, 10, 20, 50, 100], labels=["5", "10", "20", "50", "100"])
-    axis.minorticks_off()
-    axis.grid(alpha=0.3, linewidth=0.5)
-    figure.legend(loc="outside right center", frameon=False)
-    _save(figure, path)
+def draw_points(path: Path, title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis) -> None:
+    """Draw named points; a legend names them all, as not every name may find room beside its point."""
+    named, high = legend([name for name, _, _ in points], 0, 0, WIDE)
+    plane = Plane([(a, b) for _, a, b in points], x, y, top=30 + high, wide=WIDE, high=300)
+    placed = [plane.place(a, b) for _, a, b in points]
+    marks = [mark(number, *spot, points[number][0]) for number, spot in enumerate(placed)]
+    colours = [colour(number) for number in range(len(points))]
+    beside = labels(plane, placed, [name for name, _, _ in points], colours=colours, most=280)
+    write_picture(path, title, [*named, *plane.axes(), *marks, *beside], plane.height, WIDE)

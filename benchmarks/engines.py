@@ -18,8 +18,8 @@ from benchmarks.processes import PYTHON, use
 from benchmarks.results import Report
 from hedgerow.engines.place import read_place
 from hedgerow.engines.postgres import PostgresSession
-from hedgerow.synthetic import census
-from tests.postgres import programs, running
+from hedgerow.evaluation.synthetic import census
+from tests.processes.postgres import programs, running
 
 SIZES = (100_000, 1_000_000)
 CHUNK = 500_000

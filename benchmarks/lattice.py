@@ -11,15 +11,14 @@ import numpy as np
 from benchmarks import adult
 from benchmarks.page import table
 from benchmarks.results import Report, Section
-from hedgerow.lattice import find_minimal, find_optimum, make_space
-from hedgerow.lattice.checker import make_checker
+from hedgerow.anonymization.lattice import find_minimal, find_optimum, make_space
+from hedgerow.anonymization.lattice.checker import make_checker
 from hedgerow.microdata import read_table
 from hedgerow.microdata.microdata import collapse, encode_columns
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 
-ARX_MS = {"a": 32, "b": 839, "c": 358}  # ARX 3.9.2, Java 17, warm, median of 5, CPU, on a 2-core machine (issue 3)
-PROTOTYPE_MS = {"a": 6, "b": 14, "c": 6}  # with profile building, on a 2-core machine (LATTICE.md)
+ARX_MS = {"a": 32, "b": 839, "c": 358}  # ARX 3.9.2, Java 17, warm, median of 5, CPU, on a 2-core machine
 COLUMNS = [
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
 ]  # fmt: skip
@@ -79,13 +78,13 @@ def _least(work: Callable[[], object], times: int = 9) -> float:
 
 
 def blocks(section: Section) -> dict[str, str]:
-    """The three cases, beside what ARX and the prototype took elsewhere."""
+    """The three cases, beside what ARX took elsewhere."""
     rows = []
     for case in "abc":
         counts = (section.cell(f"{case}: {what}", "count") for what in ("nodes", "nodes looked at", "withheld"))
         parts = (section.cell(f"{case}: {what}", "cpu") for what in ("profiles", "search"))
         every = section.cell(f"{case}: evaluating every node", "cpu")
         loss = section.cell(f"{case}: best node", "loss")
-        rows.append([case, *counts, loss, " + ".join(parts), every, f"{PROTOTYPE_MS[case]} ms", f"{ARX_MS[case]} ms"])
+        rows.append([case, *counts, loss, " + ".join(parts), every, f"{ARX_MS[case]} ms"])
     head = ["case", "nodes", "looked at", "withheld", "granularity", "Hedgerow, CPU", "evaluating every node"]
-    return {"lattice": table([*head, "prototype (elsewhere)", "ARX 3.9.2 (elsewhere)"], rows)}
+    return {"lattice": table([*head, "ARX 3.9.2 (elsewhere)"], rows)}

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from benchmarks import adult
 from benchmarks.page import table
 from benchmarks.results import Report, Section
-from hedgerow.clustering import KMember
-from hedgerow.clustering.numbering import recoding_of
-from hedgerow.maintenance.change import maintain
-from hedgerow.maintenance.optimize import optimize
+from hedgerow.anonymization.clustering import KMember
+from hedgerow.anonymization.clustering.numbering import recoding_of
+from hedgerow.maintenance.changes.change import maintain
+from hedgerow.maintenance.changes.optimize import optimize
 from hedgerow.measures import total_loss
 from hedgerow.microdata import encode_table, read_table
 from hedgerow.plan import Plan
@@ -80,12 +80,13 @@ def _million(report: Report) -> None:
         microdata = encode_table(read, asked)
         new = _chosen(len(microdata.record_of), MILLION // 100)
         old = np.flatnonzero(~new)
-        static, made = _best(lambda m=microdata, k=k: KMember(k)(m), times=2)
+        static, made = _best(lambda m=microdata, k=k: KMember(k)(m), times=2)  # type: ignore[misc]
         before = KMember(k)(microdata.of_units(old))
         cluster_of = np.full(len(new), -1, np.int64)
         cluster_of[old] = before.group_of
         seconds, change = _best(
-            lambda m=microdata, a=asked, c=cluster_of, b=before: maintain(m, a, c, b.groups), times=7
+            lambda m=microdata, a=asked, c=cluster_of, b=before: maintain(m, a, c, b.groups),  # type: ignore[misc]
+            times=7,
         )
         report.time(f"a million, k = {k}: insert 1 %", seconds)
         report.time(f"a million, k = {k}: afresh", static)

@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from benchmarks.page import table
 from benchmarks.results import Report, Section, shown
-from hedgerow.clustering import ConstrainedKMember, Partition, find_cells, split_cells
+from hedgerow.anonymization.clustering import ConstrainedKMember, Partition, find_cells, split_cells
+from hedgerow.anonymization.solving import solve
+from hedgerow.evaluation.synthetic import census
+from hedgerow.evaluation.synthetic.table import write_demo
 from hedgerow.measures import ntil
 from hedgerow.microdata import Microdata, encode_table, read_table
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
-from hedgerow.solving import solve
-from hedgerow.synthetic import census
-from hedgerow.synthetic.table import write_demo
 
 K = 10
 COLUMNS = 9  # eight quasi-identifiers and the benefits

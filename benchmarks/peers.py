@@ -10,12 +10,13 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import adult
-from benchmarks.drawing import scatter
+from benchmarks.drawing import draw_points
 from benchmarks.page import DOCS, table
 from benchmarks.processes import PEERS, Failed
 from benchmarks.results import Report, Section
 from benchmarks.task import Task
 from benchmarks.tools import OTHERS, Tool, hedgerow_tools, smallest_group
+from hedgerow.reports.charts.axes import Axis
 
 K = 10
 SIZES = (1_000, 30_162)
@@ -104,4 +105,5 @@ def draw(section: Section) -> None:
         if cpu is not None and loss is not None:
             points.append((name.removeprefix(start), cpu, 100 * loss))
     points += [(what.partition(",")[0] + " (elsewhere)", cpu, 100 * loss) for what, cpu, _, loss in RECORDED if loss]
-    scatter(DOCS / "benchmarks-peers.svg", points, "CPU seconds of the whole process", "NCP, %")
+    x, y = Axis("CPU seconds of the whole process", logarithmic=True), Axis("loss (NCP, %)", logarithmic=True)
+    draw_points(DOCS / "benchmarks-peers.svg", f"Loss against CPU time, {SIZES[-1]:,} records", points, x, y)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.anonymization.solving import Solution, solve
 from hedgerow.errors import HedgerowError
 from hedgerow.measures import mean_ncp
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
-from hedgerow.solving import Solution, solve
 
 FEW = 1_000
 LONG = 1.0

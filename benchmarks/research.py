@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from benchmarks import adult
 from benchmarks.results import Report
-from hedgerow.clustering import MergeSmall, find_cells
-from hedgerow.lattice import Patience, make_space, search_research
+from hedgerow.anonymization.clustering import MergeSmall, find_cells
+from hedgerow.anonymization.lattice import Patience, make_space, search_research
+from hedgerow.evaluation.synthetic import deaths
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.synthetic import deaths
 from tests.naive import utility as naive
 from tests.naive.attributes import FreeAttribute, TreeAttribute
 from tests.naive.research_value import Categories, FreeNumbers, Rule, Settings
@@ -107,7 +107,7 @@ def _all(report: Report, rows: list[list[str]]) -> None:
         plan = _plan(aim)
         microdata = _encode(rows, plan)
         release = _merge(microdata, plan, aim)
-        seconds = _least(lambda microdata=microdata, plan=plan, aim=aim: _merge(microdata, plan, aim))
+        seconds = _least(lambda microdata=microdata, plan=plan, aim=aim: _merge(microdata, plan, aim))  # type: ignore[misc]
         report.time(f"Adult, four attributes, {aim}", seconds)
         report.count(f"Adult, four attributes, {aim}: groups", release.groups)
     plan = _plan("utility")
@@ -140,7 +140,7 @@ def _deaths(report: Report) -> None:
     import tempfile
     from pathlib import Path
 
-    from hedgerow.synthetic import write_demo
+    from hedgerow.evaluation.synthetic import write_demo
 
     with tempfile.TemporaryDirectory() as folder:
         data, plan_file = write_demo(Path(folder), deaths(attributes=24))

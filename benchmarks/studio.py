@@ -40,8 +40,8 @@ def write_table(folder: Path, leaves: int, records: int) -> tuple[Path, Path]:
     with data.open("w") as file:
         file.write("town,age,sex,diagnosis\n")
         for _ in range(records):
-            town = towns[int(draw.paretovariate(0.5)) % leaves]
-            file.write(f"{town},{draw.randrange(18, 90)},{draw.choice('FM')},d{draw.randrange(30)}\n")
+            place = towns[int(draw.paretovariate(0.5)) % leaves]
+            file.write(f"{place},{draw.randrange(18, 90)},{draw.choice('FM')},d{draw.randrange(30)}\n")
     town = {"role": "quasi-identifier", "hierarchy": {"tree": {"*": tree}}, "limit": {"level": 1}}
     age = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 20]}, "limit": {"level": 2}}
     attributes = {"town": town, "age": age, "sex": "quasi-identifier", "diagnosis": "sensitive"}

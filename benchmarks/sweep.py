@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import adult
-from benchmarks.drawing import curves
+from benchmarks.drawing import Panel
+from benchmarks.drawing import draw as draw_panels
 from benchmarks.page import DOCS, table
 from benchmarks.processes import PYTHON, Failed, Used, use
 from benchmarks.results import Kind, Report, Section, shown
@@ -34,6 +35,7 @@ from benchmarks.tables import (
 from benchmarks.task import Task
 from benchmarks.tools import OTHERS
 from hedgerow.plan import Plan
+from hedgerow.reports.charts.axes import Axis
 
 K = 10
 FEW = 1_000
@@ -228,7 +230,7 @@ def blocks(section: Section) -> dict[str, str]:
     head = ["table", "method", *(f"{n:,}" for n in RECORDS), "growth", "bytes, at most"]
     found = {"sweep-records": table(head, rows)}
     sweeps = {"sweep-k": ("Adult, k", KS), "sweep-columns": ("deaths, columns", COLUMNS)}
-    sweeps["sweep-distinct"] = ("census, share of different records", SHARES)
+    sweeps["sweep-distinct"] = ("census, share of different records", SHARES)  # type: ignore[assignment]
     for block, (sweep, places) in sweeps.items():
         rows = []
         for method in methods:
@@ -252,22 +254,33 @@ def draw(section: Section) -> None:
 
     others = {tool.name: _points(section, "Adult, records", tool.name, "cpu", maker="") for tool in OTHERS}
     adult_time = {**ours("Adult, records", "cpu"), **{name: points for name, points in others.items() if points}}
-    curves(
+    records, seconds, each = (
+        Axis(name, logarithmic=True) for name in ("records", "CPU seconds", "bytes per record and column")
+    )
+    k, columns, share = (
+        Axis(name, logarithmic=True) for name in ("k", "quasi-identifiers", "share of different records")
+    )
+    draw_panels(
         DOCS / "benchmarks-records.svg",
-        {
-            "Adult, resampled": ("records", "CPU seconds", adult_time),
-            "census, most records different, within limits": ("records", "CPU seconds", ours("census, records", "cpu")),
-            "Adult, resampled: memory": ("records", "bytes per record and column", ours("Adult, records", "memory")),
-            "census: memory": ("records", "bytes per record and column", ours("census, records", "memory")),
-        },
-    )  # fmt: skip
-    curves(
+        "Time and memory by records",
+        [
+            Panel("Adult, resampled", records, seconds, adult_time),
+            Panel("census, most records different, within limits", records, seconds, ours("census, records", "cpu")),
+            Panel("Adult, resampled: memory", records, each, ours("Adult, records", "memory")),
+            Panel("census: memory", records, each, ours("census, records", "memory")),
+        ],
+        columns=2,
+    )
+    draw_panels(
         DOCS / "benchmarks-sweeps.svg",
-        {
-            "Adult: k": ("k", "CPU seconds", ours("Adult, k", "cpu")),
-            "deaths: columns": ("quasi-identifiers", "CPU seconds", ours("deaths, columns", "cpu")),
-            "census: share of different records": (
-                "share of different records", "CPU seconds", ours("census, share of different records", "cpu")),
-            "Adult: loss by k": ("k", "NCP", ours("Adult, k", "loss")),
-        },
-    )  # fmt: skip
+        "Time by k, columns and distinctness",
+        [
+            Panel("Adult: k", k, seconds, ours("Adult, k", "cpu")),
+            Panel("deaths: columns", columns, seconds, ours("deaths, columns", "cpu")),
+            Panel(
+                "census: share of different records", share, seconds, ours("census, share of different records", "cpu")
+            ),
+            Panel("Adult: loss by k", k, Axis("NCP", logarithmic=True), ours("Adult, k", "loss")),
+        ],
+        columns=2,
+    )

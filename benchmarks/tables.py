@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from benchmarks import adult
 from hedgerow.errors import PlanError
+from hedgerow.evaluation.synthetic import Synthetic, census, deaths, write_demo
 from hedgerow.plan import Plan
-from hedgerow.synthetic import Synthetic, census, deaths, write_demo
 
 Method = Mapping[str, Any]
 

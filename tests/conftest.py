@@ -1,4 +1,4 @@
-"""Shared by all tests: where public data lies, and a command line that runs in a process of its own."""
+"""Shared by all tests: Adult, the command line in and out of this process, servers and sessions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.postgres import programs, running
-from tests.spark import has_java, start_spark
+from tests.cases.commands import Command, commands
+from tests.cases.data import data
+from tests.processes.commands import CommandLine
+from tests.processes.postgres import programs, running
+from tests.processes.spark import has_java, start_spark
 
 settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=50)
 settings.load_profile("hedgerow")
 
-ROOT = Path(__file__).parent.parent
-DATA = Path(os.environ.get("HEDGEROW_DATA") or ROOT.parent / "shared" / "data")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -54,10 +54,10 @@ def kernels_of(module: ModuleType) -> dict[str, Any]:
 def kernels_have_the_types_they_are_prepared_for() -> Iterator[None]:
     """After all tests: no kernel was called with other types than those for which it is compiled ahead."""
     yield
-    loaded = [name for name in sys.modules if name.startswith("hedgerow.kernels.")]
+    loaded = [name for name in sys.modules if name.startswith("hedgerow.anonymization.kernels.")]
     if "numba" not in sys.modules or not loaded:
         return
-    from hedgerow.kernels.signatures import KERNELS
+    from hedgerow.anonymization.kernels.signatures import KERNELS
 
     for name, kernel in [pair for module in loaded for pair in kernels_of(sys.modules[module]).items()]:
         assert set(kernel.signatures) <= {KERNELS[name]}, f"{name} was called with types that signatures.py lacks"
@@ -66,11 +66,8 @@ def kernels_have_the_types_they_are_prepared_for() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def adult_rows() -> list[list[str]]:
     """The 45,222 complete records of Adult, cells stripped."""
-    files = [DATA / "adult.data", DATA / "adult.test"]
-    if not all(file.exists() for file in files):
-        pytest.skip(f"needs adult.data and adult.test in {DATA} (or the folder named by HEDGEROW_DATA)")
     rows = []
-    for file in files:
+    for file in data("adult.data", "adult.test"):
         for line in file.read_text().splitlines():
             cells = [cell.strip().rstrip(".") for cell in line.split(",")]
             if len(cells) == 15 and "?" not in cells:
@@ -79,16 +76,17 @@ def adult_rows() -> list[list[str]]:
 
 
 @pytest.fixture(scope="session")
-def hedgerow() -> Run:
+def hedgerow() -> Iterator[Run]:
     """Run the command line in a process of its own; returns what it printed and its exit code."""
+    line = CommandLine()
+    yield line
+    line.close()
 
-    def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from hedgerow.cli import main; main()", *map(str, words)]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **environment}, check=False
-        )
 
-    return run
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command line in this process, which takes a fraction of the time."""
+    return commands(capsys, monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import pyarrow as pa
 from benchmarks import adult
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
-from tests.unit.test_vectors import COUNTRIES, COUNTRY_LIMITS
+from tests.cases.papers import COUNTRIES, COUNTRY_LIMITS
 
 Rows = Sequence[Sequence[str]]
 MARRIED = ["Married-civ-spouse", "Married-AF-spouse", "Married-spouse-absent"]

@@ -13,17 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import adult
+from benchmarks.drawing import Panel, draw
+from benchmarks.page import DOCS
 from benchmarks.papers.adult_limits import Rows, encode, plan_of
-from benchmarks.papers.drawing import Curve, Panel, draw
 from benchmarks.papers.measuring import fastest
 from benchmarks.papers.writing import Write, count, least_to_most, milliseconds, picture, table
 from benchmarks.scan import cluster_by_scan
-from hedgerow.clustering import ConstrainedKMember, KMember, find_cells
-from hedgerow.clustering.costs import cost_tables
+from hedgerow.anonymization.clustering import ConstrainedKMember, KMember, find_cells
+from hedgerow.anonymization.clustering.costs import cost_tables
 from hedgerow.measures import total_loss
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
+from hedgerow.reports.charts.axes import Axis
 
 COLUMNS = ("education-num", "workclass", "marital-status", "occupation", "race", "sex", "age", "native-country")
 KS = tuple(range(2, 11))
@@ -76,7 +78,7 @@ def run(write: Write) -> None:
     times = measure_times(encoded(samples[0]), TIMED)
     for name, text in blocks(lines, times).items():
         write(name, text)
-    draw("papers-cka", panels(lines[0], times), columns=2)
+    draw(DOCS / "papers-cka.svg", "GreedyCKA and Greedy_k-member_Clustering", panels(lines[0], times), columns=2)
 
 
 def drawn(rows: Rows, size: int, seed: int) -> Rows:
@@ -115,8 +117,8 @@ def measure_times(sample: dict[str, Microdata], ks: Sequence[int]) -> list[Times
     scan(sample, "country and age", max(ks))  # compiles the scan
     found = []
     for k in ks:
-        index = {what: fastest(lambda what=what, k=k: cluster(sample, what, k))[0] for what in sample}
-        plain = {what: fastest(lambda what=what, k=k: scan(sample, what, k))[0] for what in sample}
+        index = {what: fastest(lambda what=what, k=k: cluster(sample, what, k))[0] for what in sample}  # type: ignore[misc]
+        plain = {what: fastest(lambda what=what, k=k: scan(sample, what, k))[0] for what in sample}  # type: ignore[misc]
         found.append(Times(k, index, plain))
     return found
 
@@ -179,15 +181,14 @@ def blocks(lines: Sequence[Sequence[Line]], times: Sequence[Times]) -> dict[str,
 def panels(lines: Sequence[Line], times: Sequence[Times]) -> list[Panel]:
     """Figures 8 and 9."""
     labels = {"": "Greedy_k-member, no limits"} | {what: f"GreedyCKA, {what}" for what in LIMITED}
-    at, timed = [line.k for line in lines], [time.k for time in times]
     return [
         Panel(
-            "Figure 8: total loss", "k", "loss",
-            [Curve(label, at, [line.loss[what] for line in lines]) for what, label in labels.items()],
+            "Figure 8: total loss", Axis("k"), Axis("loss", least=0),
+            {label: [(line.k, line.loss[what]) for line in lines] for what, label in labels.items()},
         ),
         Panel(
-            "Figure 9: time, scanning all records as the paper did", "k", "milliseconds",
-            [Curve(label, timed, [time.scan[what] * 1e3 for time in times]) for what, label in labels.items()],
+            "Figure 9: time, scanning all records as the paper did", Axis("k"), Axis("milliseconds", least=0),
+            {label: [(time.k, time.scan[what] * 1e3) for time in times] for what, label in labels.items()},
         ),
     ]  # fmt: skip
 

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import adult
+from benchmarks.drawing import Panel, draw
+from benchmarks.page import DOCS
 from benchmarks.papers.adult_limits import encode, plan_of
-from benchmarks.papers.drawing import Curve, Panel, draw
 from benchmarks.papers.measuring import TIMES, fastest
 from benchmarks.papers.writing import Write, count, milliseconds, picture, table
-from hedgerow.clustering import ConstrainedKMember, DiverseClustering
+from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering
 from hedgerow.measures import ntil
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.privacy import PSensitive, Requirement
-from hedgerow.recoding import Recoding
+from hedgerow.reports.charts.axes import Axis
 
 COLUMNS = ("age", "workclass", "marital-status", "race", "sex", "native-country")
 LIMITED = ("age", "native-country")
@@ -92,7 +94,7 @@ def run(write: Write) -> None:
     lines = compare(encode(rows, plan_of(COLUMNS, LIMITED, SENSITIVE)), {k: tuple(by) for k, by in PRINTED.items()})
     for name, text in blocks(lines).items():
         write(name, text)
-    draw("papers-cpka", panels(lines), columns=len(PRINTED))
+    draw(DOCS / "papers-cpka.svg", "Loss and time of three algorithms", panels(lines), columns=2)
 
 
 def requirement(microdata: Microdata, k: int, p: int) -> Requirement:
@@ -181,16 +183,16 @@ def panels(lines: Sequence[Line]) -> list[Panel]:
         ("Figure 5", "NTIL", lambda outcome: outcome.loss),
         ("Figure 6", "milliseconds", lambda outcome: outcome.seconds * 1e3),
     ):
-        top = 1.05 * max(value(outcome) for line in lines for outcome in _three(line))
+        top = max(value(outcome) for line in lines for outcome in _three(line))
         for k in ks:
             mine = [line for line in lines if line.k == k]
-            at = list(range(len(mine)))
-            curves = [
-                Curve(name, at, [value(_three(line)[place]) for line in mine]) for place, name in enumerate(NAMES)
-            ]
-            ticks = [(place, str(line.p)) for place, line in enumerate(mine)]
-            words = up if k == ks[0] else ""
-            found.append(Panel(f"{title}: k = {k}", "p", words, curves, ticks, top, legend=not found))
+            curves = {
+                name: [(place, value(_three(line)[which])) for place, line in enumerate(mine)]
+                for which, name in enumerate(NAMES)
+            }
+            marks = [(place, str(line.p)) for place, line in enumerate(mine)]
+            y = Axis(up, least=0, most=top)
+            found.append(Panel(f"{title}: k = {k}", Axis("p", marks=marks), y, curves))
     return found
 
 

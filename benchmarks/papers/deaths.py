@@ -14,7 +14,7 @@ from typing import Any
 
 import hedgerow as hr
 from benchmarks.papers.writing import Write, count, table
-from hedgerow.synthetic import deaths, write_demo
+from hedgerow.evaluation.synthetic import deaths, write_demo
 
 PATIENCE = 120
 SEARCHES = ("exact", "global", "hybrid", "divided", "local")

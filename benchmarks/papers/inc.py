@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks import maintenance
+from benchmarks.drawing import Panel, draw
 from benchmarks.maintenance import SHARES, Line
-from benchmarks.papers.drawing import Curve, Panel, draw
+from benchmarks.page import DOCS
 from benchmarks.papers.writing import Write, count, picture, table
+from hedgerow.reports.charts.axes import Axis
 
 KS = (3, 5, 10)
 VERBS = {"insert": "inserted", "delete": "deleted"}
@@ -27,7 +29,7 @@ def run(write: Write) -> None:
             lines += [maintenance.compare(verb, k, share) for share in SHARES]
     for name, text in blocks(lines).items():
         write(name, text)
-    draw("papers-inc", panels(lines), columns=2)
+    draw(DOCS / "papers-inc.svg", "Maintaining a release, and making it afresh", panels(lines), columns=2)
 
 
 def blocks(lines: Sequence[Line]) -> dict[str, str]:
@@ -102,11 +104,9 @@ def _change(line: Line) -> str:
 
 def _panel(title: str, verb: str, up: str, lines: Sequence[Line], curves: dict[str, list[float]]) -> Panel:
     """The paper spaces its shares evenly, and so do we."""
-    at = list(range(len(lines)))
-    ticks = [(place, f"{100 * line.share:g}") for place, line in enumerate(lines)]
-    return Panel(
-        title, f"% {VERBS[verb]}", up, [Curve(label, at, values) for label, values in curves.items()], ticks=ticks
-    )
+    marks = [(place, f"{100 * line.share:g}") for place, line in enumerate(lines)]
+    drawn = {label: list(enumerate(values)) for label, values in curves.items()}
+    return Panel(title, Axis(f"% {VERBS[verb]}", marks=marks), Axis(up, least=0), drawn)
 
 
 def _range(numbers: Sequence[float], form: str) -> str:

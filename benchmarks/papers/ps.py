@@ -13,8 +13,8 @@ import pyarrow as pa
 from benchmarks import adult
 from benchmarks.papers.adult_limits import MARRIED, SINGLE, Rows, encode
 from benchmarks.papers.writing import Write, count, least_to_most, table
-from hedgerow.lattice import Node, find_minimal, make_space, recode, samarati
-from hedgerow.lattice.checker import make_checker
+from hedgerow.anonymization.lattice import Node, find_minimal, make_space, recode, samarati
+from hedgerow.anonymization.lattice.checker import make_checker
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
 from hedgerow.privacy import PSensitive, Requirement, attribute_disclosures, cumulative_frequencies, max_groups, max_p

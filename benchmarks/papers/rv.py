@@ -14,8 +14,8 @@ from benchmarks import adult
 from benchmarks.page import DOCS
 from benchmarks.papers import rv_records
 from benchmarks.papers.writing import Write, count, percent, table
-from hedgerow.comparison import Comparison, Run
-from hedgerow.reports.tree_terminal import tree_view
+from hedgerow.evaluation.comparison import ComparedRun, Comparison
+from hedgerow.reports.terminal.tree import tree_view
 
 EXAMPLES = DOCS.parent.parent / "examples" / "adult"
 PLANS = ("plan", "weighted")
@@ -128,7 +128,7 @@ def blocks(found: Found, raw: rv_records.Numbers) -> dict[str, str]:
     }
 
 
-def runs_at(comparison: Comparison, k: int) -> dict[str, Run]:
+def runs_at(comparison: Comparison, k: int) -> dict[str, ComparedRun]:
     """The runs at one k, by method."""
     return {run.method: run for run in comparison.runs if run.k == k}
 
@@ -138,13 +138,13 @@ def ks_of(found: Found) -> tuple[int, ...]:
     return tuple(dict.fromkeys(run.k for comparison in found.values() for run in comparison.runs))
 
 
-def largest_leaf(run: Run, bucket: str) -> dict[str, Any] | None:
+def largest_leaf(run: ComparedRun, bucket: str) -> dict[str, Any] | None:
     """The largest leaf of a release's tree with nine tenths of the class."""
     leaves = [leaf for leaf in (run.tree or {}).get("leaves", []) if leaf["majority"] == bucket]
     return max((leaf for leaf in leaves if leaf["purity"] >= PURE), key=lambda leaf: leaf["size"], default=None)
 
 
-def entry(run: Run | None, bucket: str) -> str:
+def entry(run: ComparedRun | None, bucket: str) -> str:
     """People, conditions and share of the largest leaf, in words."""
     if run is None or run.facts is None or run.tree is None:
         return "no release"
@@ -161,7 +161,7 @@ def conditions_shown(leaf: dict[str, Any]) -> str:
     return ", ".join(leaf["conditions"]).replace("capital-gain", "gain").replace("education-num", "education")
 
 
-def salaries_lost(run: Run) -> int:
+def salaries_lost(run: ComparedRun) -> int:
     """Records whose salary is published as the root."""
     return int((run.tree or {})["left_out"]["coarsened"])
 
@@ -183,7 +183,7 @@ def levels_table(found: Found) -> str:
     lines = []
     for name, comparison in found.items():
         for k in ks_of(found):
-            together: dict[tuple[int, ...], list[Run]] = {}
+            together: dict[tuple[int, ...], list[ComparedRun]] = {}
             for method, run in runs_at(comparison, k).items():
                 if run.facts is not None and "levels" in run.facts and method not in CLUSTERINGS:
                     together.setdefault(tuple(run.facts["levels"].values()), []).append(run)

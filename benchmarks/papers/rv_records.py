@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 import hedgerow as hr
 from benchmarks.papers.writing import count, percent, table
-from hedgerow.comparison import plan_for
+from hedgerow.evaluation.comparison import plan_for
 
 Numbers = dict[str, npt.NDArray[np.int64]]
 Mask = npt.NDArray[np.bool_]

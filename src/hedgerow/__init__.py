@@ -17,61 +17,61 @@ from hedgerow.version import __version__
 
 if TYPE_CHECKING:
     from hedgerow import privacy
-    from hedgerow.comparison import Comparison
+    from hedgerow.anonymization.explanation import Explanation
+    from hedgerow.anonymization.lattice import Patience
+    from hedgerow.anonymization.preparing import Prepared, prepare
+    from hedgerow.api import anonymize, compare, explain, explore_lattice, save, sign, verify, weights
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
-    from hedgerow.examining import draft_plan
-    from hedgerow.explanation import Explanation
-    from hedgerow.exploration import LatticeView
-    from hedgerow.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
-    from hedgerow.lattice import Patience
-    from hedgerow.maintained import MaintainedRelease, create_release, open_release
+    from hedgerow.evaluation.comparison import Comparison
+    from hedgerow.evaluation.drafting.examining import draft_plan
+    from hedgerow.evaluation.exploration import LatticeView
+    from hedgerow.evaluation.reach import simulate
+    from hedgerow.maintenance import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
-    from hedgerow.preparing import Prepared, prepare
-    from hedgerow.reach import simulate
+    from hedgerow.plan.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
     from hedgerow.release import Release
-    from hedgerow.reporting import Report, report
     from hedgerow.reports.material import SignOff
+    from hedgerow.reports.reporting import Report, report
     from hedgerow.verification import Verification
-    from hedgerow.workflow import anonymize, compare, explain, explore_lattice, save, sign, verify, weights
 
 _HOME = {
     "BrokenPromise": "errors",
     "DataError": "errors",
     "DoneBut": "errors",
-    "Explanation": "explanation",
-    "LatticeView": "exploration",
+    "Explanation": "anonymization.explanation",
+    "LatticeView": "evaluation.exploration",
     "HedgerowError": "errors",
-    "Hierarchy": "hierarchy",
+    "Hierarchy": "plan.hierarchy",
     "NoSolution": "errors",
     "Plan": "plan",
     "PlanError": "errors",
-    "Prepared": "preparing",
+    "Prepared": "anonymization.preparing",
     "Problem": "errors",
     "Release": "release",
-    "Report": "reporting",
+    "Report": "reports.reporting",
     "SignOff": "reports.material",
     "Verification": "verification",
-    "Patience": "lattice",
-    "MaintainedRelease": "maintained",
-    "create_release": "maintained",
-    "open_release": "maintained",
-    "prepare": "preparing",
+    "Patience": "anonymization.lattice",
+    "MaintainedRelease": "maintenance",
+    "create_release": "maintenance",
+    "open_release": "maintenance",
+    "prepare": "anonymization.preparing",
     "Association": "measures.association",
-    "Comparison": "comparison",
-    "anonymize": "workflow",
-    "compare": "workflow",
-    "draft_plan": "examining",
-    "explain": "workflow",
-    "explore_lattice": "workflow",
-    "read_hierarchy": "hierarchy",
-    "report": "reporting",
-    "save": "workflow",
-    "sign": "workflow",
-    "simulate": "reach",
-    "verify": "workflow",
-    "weights": "workflow",
-    "write_hierarchy": "hierarchy",
+    "Comparison": "evaluation.comparison",
+    "anonymize": "api",
+    "compare": "api",
+    "draft_plan": "evaluation.drafting.examining",
+    "explain": "api",
+    "explore_lattice": "api",
+    "read_hierarchy": "plan.hierarchy",
+    "report": "reports.reporting",
+    "save": "api",
+    "sign": "api",
+    "simulate": "evaluation.reach",
+    "verify": "api",
+    "weights": "api",
+    "write_hierarchy": "plan.hierarchy",
 }
 
 __all__ = [

@@ -11,8 +11,8 @@ import pytest
 import hedgerow as hr
 from hedgerow.engines.opening import is_local
 from hedgerow.engines.place import read_place
+from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import Plan
-from hedgerow.server import is_server, shown
 
 PEOPLE = pa.table({"ward": ["a", "b", "a", "b"], "ill": ["x", "y", "x", "z"]})
 PLAN = Plan.from_dict({"attributes": {"ward": "quasi-identifier", "ill": "other"}, "privacy": {"k": 2}})

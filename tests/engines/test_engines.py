@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 import hedgerow as hr
 from hedgerow.plan import Plan
+from tests.engines.comparing import same_release
 from tests.engines.conftest import HERE, Place
 from tests.engines.tables import DROP, QUOTES, cases, hostile, hostile_plan
 from tests.naive.adult import COUNTRY_TREE
@@ -21,19 +22,6 @@ from tests.naive.adult import COUNTRY_TREE
 SUITE = settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-
-
-def same_release(there: Place, table: pa.Table, plan: Plan, folder: Path, forms: tuple[str, ...] = ("csv",)) -> dict:
-    """Check that an engine's files are those of the local engine; returns the facts."""
-    data = there.put(table)
-    for form in forms:
-        wanted = HERE.files(table, plan, folder, form)
-        found = there.files(data, plan, folder, form)
-        assert sorted(found) == sorted(wanted)
-        for name, content in wanted.items():
-            assert found[name] == content, name
-    facts: dict[str, Any] = json.loads(wanted["facts.json"])
-    return facts
 
 
 # ---- a table that is out to confuse ----------------------------------------------------------------------------------

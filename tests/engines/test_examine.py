@@ -16,17 +16,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow import examining
 from hedgerow.engines import opening
 from hedgerow.engines.postgres import PostgresSession
-from hedgerow.examining import examine
+from hedgerow.evaluation.drafting import examining
+from hedgerow.evaluation.drafting.examining import examine
+from hedgerow.evaluation.synthetic import census, clinic
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.synthetic import census, clinic
+from tests.cases.examinations import seen_of
 from tests.engines.conftest import Done
 from tests.engines.servers import ask, at, execute, fresh, load, quoted, relations
 from tests.engines.tables import hostile
-from tests.examinations import seen_of
-from tests.postgres import log_of
+from tests.processes.postgres import log_of
 
 SECRET = "hunter2"
 Command = Callable[..., Done]

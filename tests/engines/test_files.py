@@ -139,8 +139,8 @@ def test_nothing_stays_after_a_failure(
             "load": "hedgerow.engines.duckdb.DuckDBSession._load",
             "read": "hedgerow.engines.sql._gathered",
             "apply": "hedgerow.engines.sql.parts_of",
-            "write": "hedgerow.engines.export._write_csv",
-            "verify": "hedgerow.publishing.folders.verify_before_publishing",
+            "write": "hedgerow.engines.export._write_cells",
+            "verify": "hedgerow.release.folders.verify_before_publishing",
         }[fault],
         fail,
     )

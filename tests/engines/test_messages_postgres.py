@@ -16,7 +16,7 @@ import pytest
 
 import hedgerow as hr
 from tests.engines.servers import ask, at, execute, fresh, load
-from tests.postgres import log_of
+from tests.processes.postgres import log_of
 from tests.robustness.attack_canaries import Farm
 from tests.robustness.canaries import found_in
 

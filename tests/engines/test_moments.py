@@ -10,8 +10,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.plan import Plan
+from tests.engines.comparing import same_release
 from tests.engines.conftest import HERE, Place
-from tests.engines.test_engines import same_release
 
 FIRST = dt.datetime(2024, 1, 30, 22, 30, tzinfo=dt.UTC)  # the next day in Berlin, the day before the next in India
 ZONED = [

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.synthetic import clinic
-from tests.spark import in_process
+from hedgerow.evaluation.synthetic import clinic
+from tests.processes.spark import in_process
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -28,7 +28,7 @@ PLAN = {
 
 SCRIPT = """
 import json, sys
-from tests.spark import start_spark
+from tests.processes.spark import start_spark
 import hedgerow as hr
 from hedgerow.engines import spark_engine
 

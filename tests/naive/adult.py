@@ -1,22 +1,18 @@
-"""Withheld records on Adult: the CKA column of CPKA Table 6 (SPEC 6 and appendix).
+"""Withheld records on Adult: the column of Campan, Truta and Cooper 2010, Table 6, that asks for k alone.
 
 Only age and native country carry limits; the other quasi-identifiers put all records in one cell, so they
-are left out. The limits are those inferred in the specification's ``hierarchies/``.
+are left out. The paper draws the limits; their names are inferred from its numbers.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from .attributes import TreeAttribute
 from .cells import out_records
 from .trees import Tree
 
-COLUMNS = 15
 AGE, NATIVE_COUNTRY = 0, 13
-FILES = ("adult.data", "adult.test")
 
 AGE_BANDS = {
     "0-19": (0, 19),
@@ -89,24 +85,6 @@ COUNTRY_LIMITS = frozenset(
         "Africa",
     ]
 )
-
-
-def data_folder() -> Path:
-    """The folder named by HEDGEROW_DATA, or ``../shared/data`` from the project's root."""
-    named = os.environ.get("HEDGEROW_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
-
-def missing_files(folder: Path) -> list[str]:
-    """Names of the Adult files that the folder does not have."""
-    return [name for name in FILES if not (folder / name).is_file()]
-
-
-def read_adult(folder: Path) -> list[list[str]]:
-    """Complete rows of both files, fields trimmed; rows with ``?`` are dropped."""
-    lines = (line for name in FILES for line in (folder / name).read_text(encoding="utf-8").splitlines())
-    rows = ([field.strip() for field in line.split(",")] for line in lines)
-    return [row for row in rows if len(row) == COLUMNS and "?" not in row]
 
 
 def constrained_attributes() -> tuple[TreeAttribute, TreeAttribute]:

@@ -1,4 +1,4 @@
-"""How much columns of mixed kinds tell about each other, and weights from it (SPEC 7).
+"""How much columns of mixed kinds tell about each other, and weights from it.
 
 A column is a list of values, None if missing. Missing is a category of its own among categories; where a number
 is missing, the record is left out of the pair. Squares are exact fractions; the root is taken last.

@@ -1,4 +1,4 @@
-"""Quasi-identifiers over coded values: trees and free intervals, with their limits (SPEC 2-3).
+"""Quasi-identifiers over coded values: trees and free intervals, with their limits.
 
 A record is a tuple of codes, one per attribute: the leaf's number (tree) or the value's rank (free).
 What a group shows for an attribute is a node of the tree, or the pair of its lowest and highest rank.
@@ -148,7 +148,7 @@ Attribute = TreeAttribute | FreeAttribute
 
 
 def generalize(attributes: Sequence[Attribute], records: Iterable[Record]) -> Box:
-    """gen(cl): what a group of records shows for every attribute (SPEC 3)."""
+    """gen(cl): what a group of records shows for every attribute."""
     first, *others = records
     box = tuple(attribute.show(code) for attribute, code in zip(attributes, first, strict=True))
     for record in others:

@@ -1,4 +1,4 @@
-"""What a reader of all versions learns about each person, by plain sets and by trying everything (AUDIT.md).
+"""What a reader of all versions learns about each person, by plain sets and by trying everything.
 
 A history is a list of versions. A version has groups, each with a region and rows, and places: the group and the
 sensitive vector of everybody who is in it. A row is a sensitive vector, one cell per sensitive column, None if missing;

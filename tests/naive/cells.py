@@ -1,4 +1,4 @@
-"""Cells and OUT: what limits force apart, and what they force out (SPEC 4)."""
+"""Cells and OUT: what limits force apart, and what they force out."""
 
 from __future__ import annotations
 

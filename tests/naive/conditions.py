@@ -1,4 +1,4 @@
-"""The two necessary conditions and the two checks of p-sensitive k-anonymity (PS, SPEC 5).
+"""The two necessary conditions and the two checks of p-sensitive k-anonymity (Truta and Vinay 2006).
 
 Both conditions are computed once on the initial microdata. They bind every release with at least one group
 that is made from it by generalizing and then withholding, so Condition 2 speaks of the groups that are

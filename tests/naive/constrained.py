@@ -1,4 +1,4 @@
-"""GreedyCKA: withhold OUT, cluster inside every other cell (CKA, SPEC 4)."""
+"""GreedyCKA: withhold OUT, cluster inside every other cell (Miller, Campan and Truta 2008)."""
 
 from __future__ import annotations
 

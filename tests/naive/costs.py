@@ -1,4 +1,4 @@
-"""Integer costs: the loss of a group per record, in fixed point (SPEC 3).
+"""Integer costs: the loss of a group per record, in fixed point.
 
 Clustering compares costs, so they are integers and ties are exact. Weights count relative to the
 greatest, and every term is rounded half up once:

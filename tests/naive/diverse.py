@@ -1,4 +1,4 @@
-"""GreedyPKClustering and GreedyCPKA by plain scans, for any combination of models (CPKA, SPEC 6).
+"""GreedyPKClustering and GreedyCPKA by plain scans, for any combination of models (Campan, Truta and Cooper 2010).
 
 Canonical order: by codes, then by sensitive codes (missing last), then by person if persons are given.
 Ties between records go to the first in canonical order, ties between groups to the lowest group number.

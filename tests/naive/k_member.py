@@ -1,4 +1,4 @@
-"""Greedy k-member clustering by plain scans (Byun et al. 2007, SPEC 4).
+"""Greedy k-member clustering by plain scans (Byun et al. 2007).
 
 Canonical order: records sorted as tuples of codes (then by person, if persons are given); equal ones keep
 their arrival order. Ties between records go to the first in canonical order, ties between groups to the

@@ -1,4 +1,4 @@
-"""Full-domain generalization by looking at every node of the lattice (PS, SPEC 5).
+"""Full-domain generalization by looking at every node of the lattice (Truta and Vinay 2006).
 
 A node has one level per attribute; level i shows the ancestor i steps above a leaf, stopping at the root.
 Records of groups that fail are withheld; a node is feasible if they are at most ``budget``, so with a budget

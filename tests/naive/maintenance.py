@@ -1,4 +1,4 @@
-"""Keeping clusters up to date by plain scans: insert, delete, split, dissolve, borrow; IL_Optimization (INC, SPEC 8).
+"""Keeping clusters up to date by plain scans: insert, delete, split, dissolve, borrow, optimize (Truta and Campan 2007).
 
 A change starts from all records that are there *after* it, numbered in canonical order, and from what is left of the
 old clusters: deleted records are simply absent, and a record without a cluster is new or was held back before. An

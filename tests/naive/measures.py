@@ -1,4 +1,4 @@
-"""Losses and scores of a partition, as exact fractions (SPEC 2-3).
+"""Losses and scores of a partition, as exact fractions.
 
 ``groups`` hold record numbers; ``withheld`` is a count; n is all records, released or withheld. Weights
 multiply each attribute's term as they are (not relative to the greatest), in what a withheld record costs

@@ -1,4 +1,4 @@
-"""Decision trees, counting queries and distances between columns, on plain lists (SPEC 7).
+"""Decision trees, counting queries and distances between columns, on plain lists.
 
 Rows are single records. A published value is what it may stand for: a pair of numbers (least, greatest) for
 trees, a set of values for queries and distances.

@@ -1,4 +1,4 @@
-"""Models against attribute disclosure, judged on a group's histograms of sensitive codes (SPEC 5-6).
+"""Models against attribute disclosure, judged on a group's histograms of sensitive codes.
 
 A record has one code (from 0) per sensitive attribute, or None if it is missing; missing never counts. A
 model looks at one attribute: how often each code occurs in the group, how many values the attribute has,
@@ -304,7 +304,7 @@ def sensitivity(groups: Sequence[Sequence[int]], sensitive: Sequence[Sensitive])
 
 
 def attribute_disclosures(groups: Sequence[Sequence[int]], sensitive: Sequence[Sensitive]) -> list[tuple[int, int]]:
-    """The (group, sensitive attribute) pairs with one distinct value (SPEC 5)."""
+    """The (group, sensitive attribute) pairs with one distinct value."""
     return [
         (number, place)
         for number, group in enumerate(groups)

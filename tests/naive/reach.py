@@ -1,4 +1,4 @@
-"""Is k within reach? Chances in exact fractions, and group sizes by counting (RV, Table 12; SPEC 7).
+"""Is k within reach? Chances in exact fractions, and group sizes by counting (Morton 2013, Table 12).
 
 Cells have probabilities that sum to 1; records fall into them independently.
 """

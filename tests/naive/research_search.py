@@ -1,4 +1,4 @@
-"""Searches for the string of levels of greatest research value (SPEC 7): exhaustive, and the thesis's four.
+"""Searches for the string of levels of greatest research value: exhaustive, and the thesis's four.
 
 A string is a node of the lattice. ``scores`` give the value of every attribute at every level; that of a string
 is their sum. A string passes if the records of its failing groups are at most the task's budget.

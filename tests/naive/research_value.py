@@ -1,4 +1,4 @@
-"""Research value: spans, rules, and the value of a level, a string, a group and a release (SPEC 7).
+"""Research value: spans, rules, and the value of a level, a string, a group and a release.
 
 A *column* is a quasi-identifier with what research value needs to know of it. What it publishes (``Shown``) is a
 node of its tree, or a pair of ranks for free intervals; None is a withheld or suppressed cell. Codes are those of

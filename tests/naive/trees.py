@@ -1,4 +1,4 @@
-"""Hierarchies as parent maps, walked upwards (SPEC 2)."""
+"""Hierarchies as parent maps, walked upwards."""
 
 from __future__ import annotations
 

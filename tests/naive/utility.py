@@ -1,4 +1,4 @@
-"""Utility-driven clustering and its baselines, bottom-up by NCP and Euclidean (SPEC 7).
+"""Utility-driven clustering and its baselines, bottom-up by NCP and Euclidean.
 
 One cluster per distinct combination of codes, numbered from 0 in canonical order (records sorted by codes). Every
 cluster that is under, ascending, is merged into the cluster of its cell that makes the cheapest one; ties go to

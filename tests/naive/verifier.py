@@ -463,7 +463,7 @@ class Release:
                 for label, value, is_range in zip(labels, behind, ranges, strict=True)
             )  # fmt: skip
             return count, count
-        alone = sum(is_range and "-" not in label for label, is_range in zip(labels, ranges, strict=True))
+        alone = sum(is_range and "-" not in label for label, is_range in zip(labels, ranges, strict=True))  # type: ignore[operator]
         return alone, sum(ranges)
 
     def judge_suppressed(self) -> bool:

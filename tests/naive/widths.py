@@ -1,4 +1,4 @@
-"""Releasing most records when one free attribute has a greatest width (SPEC 2, our own limit).
+"""Releasing most records when one free attribute has a greatest width (a limit of our own).
 
 Inside a cell, every group must have k records and span at most the width. Some best solution consists of
 runs of the value-sorted records: of two groups whose ranges overlap, either one lies within the other's

@@ -14,9 +14,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.maintenance.audit import Audit, audit
-from hedgerow.maintenance.flow import Boxes, Placement, components_of
-from hedgerow.maintenance.history import History, build_history
+from hedgerow.maintenance.audit.audit import Audit, audit
+from hedgerow.maintenance.audit.flow import Placement, RegionBoxes, components_of
+from hedgerow.maintenance.audit.history import History, build_history
 from tests.naive import audit as naive
 
 TREE = {
@@ -59,7 +59,7 @@ class Published:
                         region = json.dumps([None] * len(next(iter(self.versions[0].regions.values()))))
                     groups.append((number, group, "", region, len(rows), json.dumps(counts)))
                     shown[group] = state
-            for key in sorted(at.keys() | version.places.keys()):
+            for key in sorted(at.keys() | version.places.keys()):  # type: ignore[type-var]
                 group, vector = version.places.get(key, (-1, None))
                 if at.get(key, -1) != group:
                     places.append((number, key, group, group))
@@ -167,7 +167,7 @@ def compare(given_: Published, k: int, p: list[int], alpha: list[float | None], 
     versions, columns = given_.versions, given_.sensitive
     history = given_.history(seed)
     found = audit(history, k, p, alpha)
-    known = sorted(naive.people(versions))
+    known = sorted(naive.people(versions))  # type: ignore[type-var]
     position = {key: at for at, key in enumerate(history.keys)}
     assert known == [key for key in history.keys if found.published[position[key]]]
     failing = set()
@@ -358,7 +358,7 @@ def test_boxes_meet_as_all_pairs_say(seed: int, number: int, columns: int, width
     hi = lo + random_.integers(0, width + 1, (number, columns))
     others_hi = others + random_.integers(0, width + 1, (40, columns))
     meets = ((lo[:, None] <= others_hi) & (hi[:, None] >= others)).all(axis=2)
-    boxes = Boxes(lo, hi)
+    boxes = RegionBoxes(lo, hi)
     for at in range(5):
         assert boxes.meeting(others[at], others_hi[at]).tolist() == np.flatnonzero(meets[:, at]).tolist()
     first = boxes.take(others[:20], others_hi[:20])

@@ -14,21 +14,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.clustering import ConstrainedKMember, DiverseClustering, Objective, Partition, find_cells
-from hedgerow.clustering.costs import FREE, TABLE, UNIT, cost_tables
-from hedgerow.clustering.improve import EFFORTS, Effort, Improvement, improve
+from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering, Objective, Partition, find_cells
+from hedgerow.anonymization.clustering.costs import UNIT, cost_tables
+from hedgerow.anonymization.clustering.improve import EFFORTS, Effort, Improvement, improve
+from hedgerow.anonymization.kernels.codes import FREE, TABLE
+from hedgerow.evaluation.synthetic import census, deaths, write_demo
 from hedgerow.measures.research_value import column_values, mean_group_value
 from hedgerow.microdata import Microdata, encode_table, read_table
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
-from hedgerow.synthetic import census, deaths, write_demo
+from tests.cases.records import Case, cases, encode, naive_attributes
+from tests.cases.sensitive import Diverse, codes_of, diverse, naive_demands
+from tests.cases.sensitive import encode as encode_diverse
+from tests.cases.shuffled import files, write
 from tests.naive.attributes import Attribute, Record
 from tests.naive.improving import OBJECTIVES, least_cost, total_cost
-from tests.properties.test_clustering import Case, cases, encode, naive_attributes
-from tests.properties.test_determinism import files, write
-from tests.properties.test_diverse import Diverse, codes_of, diverse, naive_demands
-from tests.properties.test_diverse import encode as encode_diverse
 
 KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
 SHORT = Effort(tries=30, neighbours=8, patience=200, heat=500, passes=3)
@@ -336,7 +337,7 @@ def test_more_effort_less_loss(tmp_path: Path, make: Any) -> None:
         ({"name": "lattice", "improve": "quick"}, "does not go with method lattice"),
         ({"name": "euclidean", "improve": "quick"}, "does not go with method euclidean"),
         ({"name": "utility", "improve": "quick", "overlap": "forbidden"}, "overlap: forbidden"),
-        ({"name": "cluster", "objective": "group-size"}, "goes with the lattice only"),
+        ({"name": "cluster", "objective": "group-size"}, "goes with lattice only"),
         ({"name": "partition", "objective": "ncp"}, "only if it is improved"),
         ({"name": "cluster", "improve": "fast"}, "must be 'off', 'quick' or 'thorough'"),
     ],

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.lattice import Space, find_minimal, find_optimum, make_space, recode, samarati
+from hedgerow.anonymization.lattice import Space, find_minimal, find_optimum, make_space, recode, samarati
 from hedgerow.measures import granularity, ntil
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
+from tests.cases.records import naive_attributes
+from tests.cases.sensitive import Diverse, codes_of, diverse, encode, naive_demands
 from tests.naive import lattice as naive
-from tests.properties.test_clustering import naive_attributes
-from tests.properties.test_diverse import Diverse, codes_of, diverse, encode, naive_demands
 
 LIMITS = {"keep": "value", "whole-levels": "attribute", "ignore": "ignore"}
 OBJECTIVES = {

@@ -1,4 +1,4 @@
-"""Changes to clusters, and the search for less loss, equal the naive reference cluster by cluster (SPEC §8)."""
+"""Changes to clusters, and the search for less loss, equal the naive reference cluster by cluster."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.clustering import find_cells
-from hedgerow.maintenance.change import Change, coarsen, form, maintain
-from hedgerow.maintenance.optimize import optimize
+from hedgerow.anonymization.clustering import find_cells
+from hedgerow.anonymization.solving import cluster
+from hedgerow.maintenance.changes.change import Change, coarsen, form, maintain
+from hedgerow.maintenance.changes.optimize import optimize
 from hedgerow.microdata import FreeColumn, Microdata, encode_table, read_table
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.solving import cluster
+from tests.cases.records import Case, cases
+from tests.cases.sensitive import TREE, Diverse, codes_of, diverse, naive_demands
 from tests.naive import maintenance as naive
 from tests.naive.attributes import Attribute, FreeAttribute, TreeAttribute
 from tests.naive.trees import Tree
-from tests.properties.test_clustering import Case, cases
-from tests.properties.test_diverse import TREE, Diverse, codes_of, diverse, naive_demands
 
 MISSING = "\0missing"
 SURVIVING = ["k", "p"]

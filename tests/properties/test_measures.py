@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.clustering import KMember, find_cells
+from hedgerow.anonymization.clustering import KMember, find_cells
 from hedgerow.measures import (
     discernibility,
     loss_by_attribute,
@@ -18,9 +18,9 @@ from hedgerow.measures import (
     total_loss,
 )
 from hedgerow.privacy import Requirement
+from tests.cases.records import Case, cases, encode, naive_attributes
 from tests.naive import measures as naive
 from tests.naive.constrained import greedy_cka
-from tests.properties.test_clustering import Case, cases, encode, naive_attributes
 
 
 @given(case=cases())

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.clustering import MergeSmall, find_cells
+from hedgerow.anonymization.clustering import MergeSmall, find_cells
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import FreeColumn
 from hedgerow.privacy import Requirement
+from tests.cases.research_value import ValueCase, value_cases
+from tests.cases.sensitive import codes_of, naive_demands
 from tests.naive import utility as naive
-from tests.properties.test_diverse import codes_of, naive_demands
-from tests.properties.value_cases import ValueCase, value_cases
 
 AIMS = ["utility", "bottom-up", "euclidean"]
 

@@ -12,14 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, Partition, find_cells, split_cells
+from hedgerow.anonymization.clustering import (
+    Cells,
+    ConstrainedKMember,
+    DiverseClustering,
+    Partition,
+    find_cells,
+    split_cells,
+)
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.privacy import Requirement
-from hedgerow.recoding import Recoding
+from tests.cases.records import Case, cases, encode, naive_attributes
+from tests.cases.sensitive import TREE, Diverse, codes_of, diverse, naive_demands
+from tests.cases.sensitive import encode as encode_diverse
 from tests.naive.partition import Part, Partitioner, partition
-from tests.properties.test_clustering import Case, cases, encode, naive_attributes
-from tests.properties.test_diverse import TREE, Diverse, codes_of, diverse, naive_demands
-from tests.properties.test_diverse import encode as encode_diverse
 
 KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
 

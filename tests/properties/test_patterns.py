@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.microdata import FreeColumn, Microdata, Table, TreeColumn, encode_table, read_table
-from hedgerow.patterns import (
+from hedgerow.evaluation.patterns import (
+    DecisionTree,
     LabelFeature,
     Node,
     OrderedFeature,
     Target,
-    Tree,
     distances,
     draw_queries,
     grow,
@@ -26,14 +25,15 @@ from hedgerow.patterns import (
     raw_features,
     released_features,
 )
+from hedgerow.microdata import FreeColumn, Microdata, Table, TreeColumn, encode_table, read_table
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
-from hedgerow.recoding import Recoding
 from tests.naive import patterns as naive
 
 # -- trees on features that are given ----------------------------------------------------------------------------------
 
 
-def plain(tree: Tree, node: Node) -> dict[str, Any]:
+def plain(tree: DecisionTree, node: Node) -> dict[str, Any]:
     """A tree in the form of the reference."""
     found: dict[str, Any] = {"counts": node.counts}
     if node.split is not None:
@@ -281,7 +281,7 @@ def covered(given: Given, place: int, label: str | None, suppressed: bool, numbe
     if label is None:
         return {None}
     if kind in UNDER:
-        return UNDER[kind].get(label, {label})
+        return UNDER[kind].get(label, {label})  # type: ignore[return-value]
     if kind == "bands":
         low, high = number_range(given, place, label)
         return {value for value in everything if value is not None and low <= Fraction(value) <= high}
@@ -423,7 +423,7 @@ def test_same_distances(given: Given) -> None:
         if kind not in ORDERED:
             assert found.earth_movers is None
             continue
-        domain = sorted(UNDER[kind]["all"] - {None}) if kind in UNDER else None
+        domain = sorted(UNDER[kind]["all"] - {None}) if kind in UNDER else None  # type: ignore[operator]
         values = domain or sorted({value for value in raw if value is not None}, key=Fraction)
         moved = naive.earth_movers(raw, published, values)
         if moved is None:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from hedgerow.evaluation.reach import chance_of_reaching, reach_of_table, records_needed, sums
+from hedgerow.evaluation.reach.grouping import Profiles, refine
+from hedgerow.evaluation.reach.profile import estimated_chances, expected_share_below
 from hedgerow.microdata import encode_table, read_table
 from hedgerow.plan import Plan
-from hedgerow.reach import chance_of_reaching, reach_of_table, records_needed, sums
-from hedgerow.reach.grouping import Profiles, refine
-from hedgerow.reach.profile import estimated_chances, expected_share_below
 from tests.naive import reach as naive
 
 weights = st.lists(st.sampled_from([1, 1, 2, 3, 10, 100]), min_size=1, max_size=5)

@@ -27,9 +27,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import hedgerow as hr
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError
-from hedgerow.maintained import MaintainedRelease, create_release, open_release
+from hedgerow.maintenance import MaintainedRelease, create_release, open_release
+from hedgerow.maintenance.store import open_store
 from hedgerow.plan import Plan
-from hedgerow.store import open_store
 
 Row = tuple[str | None, ...]
 Model = dict[str, Row]
@@ -337,8 +337,8 @@ class ReleaseMachine(RuleBasedStateMachine):
 
     def cut_off(self, patch: pytest.MonkeyPatch, fate: Fate) -> None:
         """See to it that the fate comes true at one of the commits."""
-        from hedgerow.store.postgres import PostgresStore
-        from hedgerow.store.sqlite import SqliteStore
+        from hedgerow.maintenance.store.postgres import PostgresStore
+        from hedgerow.maintenance.store.sqlite import SqliteStore
 
         for kind in (SqliteStore, PostgresStore):
             commit = kind._commit
@@ -553,8 +553,8 @@ def run(place: Callable[[Path], str], examples: int) -> None:
 
 
 def test_whatever_happens_every_version_holds_in_a_file() -> None:
-    run(lambda folder: str(folder / "people.store"), 9)
+    run(lambda folder: str(folder / "people.store"), 6)
 
 
 def test_whatever_happens_every_version_holds_on_a_server(postgres: str) -> None:
-    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 5)
+    run(lambda _: f"{postgres}&schema=machine_{os.getpid()}_{next(NUMBERS)}", 3)

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.lattice import Node, Patience, Research, Space, make_space, search_research
-from hedgerow.lattice.hash_checker import HashChecker
-from hedgerow.lattice.research import level_values
+from hedgerow.anonymization.lattice import Node, Patience, Research, Space, make_space, search_research
+from hedgerow.anonymization.lattice.hash_checker import HashChecker
+from hedgerow.anonymization.lattice.research import level_values
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
 from hedgerow.privacy import Requirement
+from tests.cases.research_value import ValueCase, value_cases
+from tests.cases.sensitive import codes_of, naive_demands
 from tests.naive import research_search as naive
 from tests.naive.lattice import Task
-from tests.properties.test_diverse import codes_of, naive_demands
-from tests.properties.value_cases import ValueCase, value_cases
 
 KINDS = ["k", "p", "entropy", "alpha", "hierarchical", "mixed"]
 NEARLY = Fraction(1, 10**9)
@@ -129,7 +129,7 @@ def task_withheld(task: Task, node: Node) -> int:
 
 
 def wide_table(attributes: int, records: int, seed: int) -> tuple[Microdata, Any, Any]:
-    """A table of latent classes with deviations, as LATTICE.md measures on."""
+    """A table of latent classes with deviations, hard for the search."""
     import pyarrow as pa
 
     from hedgerow.microdata import encode_table, read_table

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.anonymization.lattice import make_space, recode
+from hedgerow.anonymization.lattice.research import level_values
+from hedgerow.anonymization.solving import solve
 from hedgerow.errors import NoSolution
-from hedgerow.lattice import make_space, recode
-from hedgerow.lattice.research import level_values
 from hedgerow.measures import mean_group_value, rules_kept, value_by_attribute
 from hedgerow.measures.association import associate
 from hedgerow.measures.research_value import column_values
 from hedgerow.privacy import Requirement
-from hedgerow.solving import solve
+from tests.cases.research_value import ValueCase, value_cases
 from tests.naive import association as naive_association
 from tests.naive import research_value as naive
-from tests.properties.value_cases import ValueCase, value_cases
 
 
 @given(case=value_cases(only_trees=True), data=st.data())

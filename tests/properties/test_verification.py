@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from hedgerow.plan import Plan
 from hedgerow.verification import Verification, verify_release
-from tests.stated import exact_ends, facts_of
-from tests.unit.test_verification_models import transport
+from tests.cases.stated import exact_ends, facts_of
+from tests.cases.transport import transport
 
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from hedgerow.plan import Plan
 from hedgerow.verification import Verification, verify_release
-from hedgerow.verification.histograms import Histograms
-from hedgerow.verification.matching import Matches
-from tests.stated import exact_ends, facts_of
+from hedgerow.verification.counting.histograms import Histograms
+from hedgerow.verification.counting.matching import Matches
+from tests.cases.stated import exact_ends, facts_of
 
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 many = settings(max_examples=165, deadline=None)

@@ -32,7 +32,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.forks import SharedReaders, nursery_of
+from tests.processes.forks import SharedReaders, nursery_of
 from tests.robustness.campaign import Campaign
 from tests.robustness.canaries import KINDS, Flock, found_in, found_under
 
@@ -320,7 +320,7 @@ def draw(rng: random.Random, farm: Farm) -> tuple[tuple[str, ...], str, int, str
 def nursery() -> None:
     """Load everything, then fork processes as standard input orders, and say what became of them."""
     from hedgerow.cli.app import app  # noqa: F401 - for those that are forked
-    from hedgerow.maintained import create_release
+    from hedgerow.maintenance import create_release
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         farm = Farm(Path(folder) / "in", random.Random(0))

@@ -19,10 +19,10 @@ from typing import Any
 import pyarrow as pa
 
 import hedgerow as hr
+from hedgerow.anonymization.withholding import settle
 from hedgerow.engines import local
 from hedgerow.errors import DataError, NoSolution, PlanError
-from hedgerow.publishing import make_release, write_release
-from hedgerow.withholding import settle
+from hedgerow.release import make_release, write_release
 from tests.robustness.campaign import Campaign
 
 Rows = dict[str, list[str | None]]
@@ -108,7 +108,7 @@ def draw_case(draw: random.Random, maintained: bool = False) -> Case:
         "zip": lambda: draw.choice(["43102", "43103", "43199", "43201", "4320"]),
         "city": lambda: draw.choice(["Oslo", "Bergen", "Turku", "Rome", "Bari", "Nice"]),
         "day": lambda: f"2024-{draw.randint(1, 6):02d}-{draw.randint(1, 28):02d}",
-        "sex": lambda: draw.choice(["F", "M", None] if gaps else ["F", "M"]),
+        "sex": lambda: draw.choice(["F", "M", None] if gaps else ["F", "M"]),  # type: ignore[has-type]
         "pain": lambda: str(draw.randint(0, 4)),
         "ill": lambda: draw.choice(["cough", "flu", "asthma", "rash", "burn"]),
         "note": lambda: draw.choice("abc"),

@@ -206,6 +206,8 @@ Case = Callable[[random.Random, Path], None]
 
 
 def table_request(kind: str, draw: random.Random) -> dict[str, Any]:
+    from hedgerow.plan.formats import FILE_FORMATS
+
     encoding = draw.choice(ENCODINGS) if kind == "csv" and draw.random() < 0.15 else "utf-8"
     delimiter = draw.choice((None, None, None, ",", ";", '"', "\n", "x"))
     form = {
@@ -215,14 +217,16 @@ def table_request(kind: str, draw: random.Random) -> dict[str, Any]:
         "missing": [""],
     }
     wanted = WANTED if draw.random() < 0.8 else draw.sample(WANTED, 2)
-    return {"place": "stranger", "kind": kind, "form": form, "wanted": wanted, "room": 1.0}
+    written = FILE_FORMATS[kind]
+    said = {"place": "stranger", "title": written.title, "reader": written.reader}
+    return {**said, "form": form, "wanted": wanted, "room": 1.0}
 
 
 def in_child(function: Callable[..., Any], request: dict[str, Any], path: Path) -> Any:
     """Do what a sandbox's child and its caller do, here."""
     import pyarrow as pa
 
-    from hedgerow.sandbox.template import checked
+    from hedgerow.outside.sandbox.template import checked
 
     found = function(request, [str(path)])
     json.dumps(found.facts)
@@ -249,7 +253,7 @@ def mutated_table(kind: str, draw: random.Random, path: Path) -> None:
 def try_table(kind: str, draw: random.Random, folder: Path) -> None:
     """A data file, by the functions of the sandbox's child; what could be read is looked at, now and then."""
     import hedgerow as hr
-    from hedgerow.parsing import tasks
+    from hedgerow.microdata.parsing import tasks
 
     path = folder / f"data.{kind}"
     if kind == "arrow" and draw.random() < 0.2:
@@ -313,7 +317,7 @@ def wrong_arrow(draw: random.Random, path: Path) -> None:
 
 def try_released(kind: str, draw: random.Random, folder: Path) -> None:
     """The data of a release, or a link table, by the verifier's functions of the sandbox's child."""
-    from hedgerow.verification import parsing, published
+    from hedgerow.verification.reading import cells, columnar, delimited
 
     path = folder / f"data.{kind}"
     mutated_table("csv" if kind == "link" else kind, draw, path)
@@ -326,13 +330,13 @@ def try_released(kind: str, draw: random.Random, folder: Path) -> None:
             "encoding": draw.choice(ENCODINGS) if draw.random() < 0.1 else "utf-8",
         }
         request = {"place": "stranger", "dialect": dialect, "room": 1.0}
-        header = parsing.csv_header(request, [str(path)]).facts["cells"]
+        header = delimited.csv_header(request, [str(path)]).facts["cells"]
         for name in header:
-            published.unguard(name)
-        in_child(parsing.csv_rows, {**request, "columns": list(range(len(header))), "width": len(header)}, path)
+            cells.unguard(name)
+        in_child(delimited.csv_rows, {**request, "columns": list(range(len(header))), "width": len(header)}, path)
     else:
         request = {"place": "stranger", "kind": kind, "columns": None, "room": 1.0}
-        in_child(draw.choice((parsing.columnar_rows, parsing.columnar_schema)), request, path)
+        in_child(draw.choice((columnar.columnar_rows, columnar.columnar_schema)), request, path)
 
 
 def try_plan(draw: random.Random, folder: Path) -> None:
@@ -368,7 +372,7 @@ def try_hierarchy(draw: random.Random, folder: Path) -> None:
 
 
 def try_facts(draw: random.Random, folder: Path) -> None:
-    from hedgerow.verification.published import _read_facts
+    from hedgerow.verification.reading.published import _read_facts
 
     path = folder / "facts.json"
     path.write_bytes(mutated_facts(draw))
@@ -389,7 +393,7 @@ def mutated_facts(draw: random.Random) -> bytes:
 def try_comment(draw: random.Random, folder: Path) -> None:
     from hedgerow.engines.place import read_place
     from hedgerow.engines.postgres import MARK
-    from hedgerow.publishing.tables import _read_comment
+    from hedgerow.release.tables import _read_comment
 
     plan, facts = whole("release/plan.yaml")[0].decode(), json.loads(whole("release/facts.json")[0])
     said: Any = {MARK: {"plan": plan, "facts": facts}}
@@ -587,11 +591,11 @@ def work(seed: str, first: int, last: int, folder: Path, now: mmap.mmap, results
 
 def host(seed: str, cases: int, folder: Path) -> None:
     """Run workers until all cases are tried; print what was counted, or what failed."""
-    import hedgerow.maintained
-    import hedgerow.parsing.tasks
-    import hedgerow.reporting
+    import hedgerow.maintenance
+    import hedgerow.microdata.parsing.tasks
+    import hedgerow.reports.reporting
     import hedgerow.verification.in_place  # noqa: F401
-    from hedgerow.sandbox.sparing import NoPandas
+    from hedgerow.outside.sandbox.sparing import NoPandas
 
     sys.meta_path.insert(0, NoPandas())
     seeds()

@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 
 import hedgerow as hr
 from hedgerow.plan import Plan
-from hedgerow.signing import make_key, sign_folder
-from hedgerow.verification.stated import BY_NAME, is_proven
+from hedgerow.release.signing import make_key, sign_folder
+from hedgerow.verification.reading.stated import BY_NAME, is_proven
+from tests.cases.stated import facts_of
 from tests.robustness.campaign import Campaign
-from tests.stated import facts_of
 
 TRIES = 14
 MODES = ("folder", "original", "link")

@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from hedgerow.errors import PlanError
 from hedgerow.plan import Plan
-from hedgerow.verification.agreement import said_by_plan
 from hedgerow.verification.check import conclude
-from hedgerow.verification.original import Link, Original
-from hedgerow.verification.published import Published
-from hedgerow.verification.row_evidence import RowEvidence
-from hedgerow.verification.stated import FACTS, read_facts
+from hedgerow.verification.counting.row_evidence import RowEvidence
+from hedgerow.verification.promises.agreement import said_by_plan
+from hedgerow.verification.reading.link import Link
+from hedgerow.verification.reading.original import Original
+from hedgerow.verification.reading.published import Published
+from hedgerow.verification.reading.stated import FACTS, read_facts
 from tests.naive.verifier import KEPT, LENGTH, WIDTHS, Cell, Quasi, Release, Rule
 from tests.robustness.campaign import Campaign
 
@@ -221,9 +222,9 @@ def draw_case(rng: random.Random, known: dict[str, Any]) -> Release:
             original.append([column[i] for column in values] + tail[i])
             rows.append([column[i] for column in labels] + tail[i])
     for _ in range(rng.choice([0, 0, 1, 2])):  # withheld
-        record = [cell(few[at]) for at in range(len(quasi))] + [cell(["flu", "cold"]) for _ in range(others)]
-        original.insert(at := rng.randint(0, len(original)), record)
-        link = [record + (record >= at) for record in link]
+        more = [cell(few[at]) for at in range(len(quasi))] + [cell(["flu", "cold"]) for _ in range(others)]
+        original.insert(at := rng.randint(0, len(original)), more)
+        link = [number + (number >= at) for number in link]
     order = rng.sample(range(len(rows)), len(rows))
     rows, link = [rows[i] for i in order], [link[i] for i in order]
     suppressed = dict.fromkeys((column.name for column in quasi), 0)

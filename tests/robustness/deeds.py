@@ -15,8 +15,8 @@ from pathlib import Path
 import hedgerow as hr
 from hedgerow.cli.run import run as run_command
 from hedgerow.errors import HedgerowError
-from hedgerow.maintained import open_release
-from hedgerow.outputs.private import remove_all
+from hedgerow.maintenance import open_release
+from hedgerow.outside.outputs.private import remove_all
 
 HEADER = "id,age,sex,illness"
 PLAN = """\

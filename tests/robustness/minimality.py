@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.anonymization.withholding import settle
 from hedgerow.errors import NoSolution
 from hedgerow.microdata import read_table
 from hedgerow.plan import Plan
-from hedgerow.withholding import settle
 
 VALUES, CHANCES = ("flu", "cold", "rash", "gout"), (5, 3, 1, 1)
 MOST_WORLDS = 150

@@ -37,41 +37,43 @@ from typing import Any
 import pytest
 
 import hedgerow.verification
-from hedgerow.sandbox.running import stay_here
-from tests.unit.test_verification_counted import PLANS, make
+from hedgerow.outside.sandbox.running import stay_here
+from tests.cases.counted_releases import PLANS, make
 
 EXPLAINED = Path(__file__).parent / "survivors.txt"
 TESTS = [
-    "tests/unit/test_verification.py",
-    "tests/unit/test_verification_models.py",
-    "tests/unit/test_verification_value.py",
-    "tests/unit/test_verification_counted.py",
-    "tests/unit/test_verification_files.py",
-    "tests/unit/test_verification_possible.py",
-    "tests/unit/test_verification_pieces.py",
-    "tests/unit/test_verification_parsing.py",
-    "tests/unit/test_verification_ladders.py",
-    "tests/unit/test_verification_cells.py",
-    "tests/unit/test_verification_judging.py",
-    "tests/unit/test_verification_promises.py",
+    "tests/unit/verification/test_verification.py",
+    "tests/unit/verification/test_verification_models.py",
+    "tests/unit/verification/test_verification_value.py",
+    "tests/unit/verification/test_verification_counted.py",
+    "tests/unit/verification/test_verification_files.py",
+    "tests/unit/verification/test_verification_possible.py",
+    "tests/unit/verification/test_verification_pieces.py",
+    "tests/unit/verification/test_verification_parsing.py",
+    "tests/properties/test_verification_delimited.py",
+    "tests/unit/verification/test_verification_ladders.py",
+    "tests/unit/verification/test_verification_cells.py",
+    "tests/unit/verification/test_verification_judging.py",
+    "tests/unit/verification/test_verification_promises.py",
     "tests/robustness/test_campaigns.py",
 ]
 SLOWER = 5
 """How many times the time of a test a mutant may take for it; one that takes more has lost its way, and is noticed."""
 OWN_TESTS = {
-    "test_verification_files": ("stated", "agreement", "files", "published", "check", "counts", "result"),
+    "test_verification_files": ("stated", "agreement", "listing", "published", "check", "counts", "result", "formats"),
     "test_verification_possible": ("possible", "bipartite", "tabulation", "numbering", "arrays"),
     "test_verification_models": ("models", "distances", "sensitive", "histograms", "evidence"),
-    "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "end_points", "risks"),
-    "test_verification_counted": ("sources", "counting", "counted_evidence", "counted_link", "in_place", "statements",
-                                  "fingerprints", "tallies", "places", "tables"),
-    "test_verification_parsing": ("parsing",),
-    "test_verification_cells": ("tables", "counting", "numbering", "tallies", "fingerprints", "original", "published",
-                                "tabulation", "statements", "sources", "counted_evidence", "in_place"),
-    "test_verification_promises": ("check", "counts", "risks", "suppression", "overlap", "end_points", "rules", "models",
-                                   "agreement", "evidence", "row_evidence", "possible", "result", "spots"),
+    "test_verification_value": ("rules", "matching", "suppression", "overlap", "combinations", "risks"),
+    "test_verification_counted": ("sources", "distinct_rows", "counted_evidence", "counted_link", "in_place", "statements",
+                                  "fingerprints", "tallies", "places", "tables", "formats"),
+    "test_verification_parsing": ("delimited", "columnar", "refusals"),
+    "test_verification_cells": ("tables", "cells", "distinct_rows", "numbering", "tallies", "fingerprints", "original",
+                                "link", "published", "tabulation", "statements", "sources", "counted_evidence", "in_place"),
+    "test_verification_promises": ("check", "groups", "limits", "truth", "counts", "risks", "suppression", "overlap",
+                                   "rules", "models", "agreement", "evidence", "row_evidence", "possible", "result",
+                                   "spots"),
     "test_verification_judging": ("histograms", "distances", "models", "matching", "possible", "bipartite",
-                                  "counted_link", "overlap", "evidence", "end_points", "combinations"),
+                                  "counted_link", "overlap", "evidence", "risks", "combinations"),
     "test_verification_ladders": ("bands", "trees", "dates", "numbers", "columns", "sensitive", "rules"),
 }  # fmt: skip
 """Which tests are about which modules: they come first, with those of small pieces."""
@@ -179,6 +181,12 @@ def _names_types(node: ast.AST) -> bool:
     )  # fmt: skip
 
 
+def modules() -> Iterator[types.ModuleType]:
+    """Return every module of the verifier."""
+    for part in pkgutil.walk_packages(hedgerow.verification.__path__, f"{hedgerow.verification.__name__}."):
+        yield importlib.import_module(part.name)
+
+
 def find_mutants(module: types.ModuleType) -> Iterator[Mutant]:
     """Return every mutant of a module."""
     source = inspect.getsource(module)
@@ -192,7 +200,7 @@ def find_mutants(module: types.ModuleType) -> Iterator[Mutant]:
         function = _function_of(node, parents)
         line = _line_of(node, parents)
         for number, (change, _) in enumerate(changes):
-            short = module.__name__.rsplit(".", 1)[-1]
+            short = module.__name__.removeprefix(f"{hedgerow.verification.__name__}.")
             reached = _statement_of(node, parents)
             yield Mutant(short, function, line, reached, lines[line - 1].strip(), change, at, number)
 
@@ -409,15 +417,14 @@ class Runner:
             print(f"\n{item.nodeid} fails without any mutant: left out", flush=True)
             return
         for file, line in lines:
-            self.reached.setdefault(f"{Path(file).stem}:{line}", set()).add(item.nodeid)
+            module = ".".join(Path(file).relative_to(folder).with_suffix("").parts)
+            self.reached.setdefault(f"{module}:{line}", set()).add(item.nodeid)
 
     def _mutants(self) -> list[tuple[types.ModuleType, Mutant]]:
         found = []
-        for part in pkgutil.iter_modules(hedgerow.verification.__path__):
-            if self.asked.only and part.name not in self.asked.only.split(","):
-                continue
-            module = importlib.import_module(f"hedgerow.verification.{part.name}")
-            found += [(module, mutant) for mutant in find_mutants(module)]
+        for module in modules():
+            if not self.asked.only or module.__name__.rsplit(".", 1)[-1] in self.asked.only.split(","):
+                found += [(module, mutant) for mutant in find_mutants(module)]
         if self.asked.trust or self.asked.explained:
             wanted = bool(self.asked.explained)
             found = [pair for pair in found if explained_by(pair[1], self.explained) == wanted]
@@ -453,7 +460,7 @@ class Runner:
 
         The slowest are left out, so a mutant that survives may be one too many.
         """
-        own = tuple(name for name, modules in OWN_TESTS.items() if mutant.module in modules)
+        own = tuple(name for name, about in OWN_TESTS.items() if mutant.module.rsplit(".", 1)[-1] in about)
         about = (*own, "test_verification_pieces")
 
         def rank(item: pytest.Item) -> tuple[bool, float]:

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.forks import FEW_THREADS, ROOT, SharedReaders
+from tests.processes.forks import FEW_THREADS, ROOT, SharedReaders
 
 SOURCE = Path(__file__).parent / "faults.c"
 PATIENCE = 30.0  # seconds until a process counts as stuck
@@ -172,7 +172,7 @@ def _fork(order: Order, shim: Any, page: mmap.mmap, readers: SharedReaders) -> O
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
     hit = page[8:72].split(b"\0")[0].decode()
-    return Outcome(os.waitstatus_to_exitcode(status), int.from_bytes(page[:8], sys.byteorder), hit, *texts, stuck)
+    return Outcome(os.waitstatus_to_exitcode(status), int.from_bytes(page[:8], sys.byteorder), hit, *texts, stuck)  # type: ignore[call-arg]
 
 
 def _live(order: Order, shim: Any, out: int, errors: int) -> None:

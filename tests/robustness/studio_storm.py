@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hedgerow.outputs.private import LOCK
+from hedgerow.outside.outputs.private import LOCK
 from hedgerow.studio.users import add_user
 from tests.robustness.hostile_files import SECRET, good_csv, hostile
 from tests.studio.servers import Served, serving

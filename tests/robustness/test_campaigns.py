@@ -1,4 +1,4 @@
-"""Every campaign, some batches of it: ``make torture`` runs the same for hours."""
+"""Every campaign, one batch of it: ``make torture`` runs the same for hours."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ import pytest
 
 from tests.robustness.__main__ import campaigns
 
-BATCHES = 2
 
-
-@pytest.mark.parametrize("number", range(BATCHES))
 @pytest.mark.parametrize("name", campaigns())
-def test_an_attack_finds_nothing(name: str, number: int, tmp_path: Path) -> None:
-    assert campaigns()[name].batch(random.Random(f"test-{number}"), tmp_path).total() > 0
+def test_an_attack_finds_nothing(name: str, tmp_path: Path) -> None:
+    assert campaigns()[name].batch(random.Random("test-0"), tmp_path).total() > 0

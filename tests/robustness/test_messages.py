@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 import hedgerow
-from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.escaping import escape_data, escape_json, escape_text
+from hedgerow.errors import DataError, HedgerowError, Problem, escape_data, escape_json, escape_text
 from tests.robustness.attack_canaries import HOSTILE, UNSEEN, Farm, Order, begin, check, commands, outcome, prepare
 from tests.robustness.canaries import TEXTS, found_in
 
@@ -50,11 +49,15 @@ def takes(words: tuple[str, ...], table: str) -> bool:
     return any(table in word for word in words) and words[0] not in ("verify", "report", "sign")
 
 
-@pytest.mark.parametrize("table", ["bad-no-header.csv", "bad-text-header.csv", "bad-twice.csv", "bad-none.csv"])
+TURNS = ["bad-text-header.csv", "bad-twice.csv", "bad-none.csv"]
+"""Tables that commands take in turns; the campaign of canaries gives any to any."""
+
+
+@pytest.mark.parametrize("table", ["bad-no-header.csv", *TURNS])
 def test_a_table_without_names_is_told_and_its_first_record_is_not(farm: Farm, table: str, tmp_path: Path) -> None:
     for number, words in enumerate(commands(farm, "../in/data.csv", "../in/kept.yaml")):
         bad = tuple(re.sub(r"\.\./in/(data|more|leaving|changed|named)\.csv", f"../in/{table}", word) for word in words)
-        if not takes(bad, table):
+        if not takes(bad, table) or (table in TURNS and number % len(TURNS) != TURNS.index(table)):
             continue
         code, out, error = run(farm, bad, tmp_path / str(number))
         said = out + error
@@ -105,7 +108,7 @@ def test_no_control_character_gets_out_of_any_command(farm: Farm, tmp_path: Path
     for number, words in enumerate(cases):
         if words[0] == "library":
             continue  # what it hands over is data, or HTML
-        for terminal in (False, True) if number % 3 == 0 or number >= len(cases) - 12 else (False,):
+        for terminal in (False, True) if number % 6 == 0 or number >= len(cases) - 12 else (False,):
             _, out, error = run(hostile, words, tmp_path / f"case-{number}-{terminal}", terminal)
             said = COLOURS.sub("", out + error) if terminal else out + error
             found = UNSEEN.search(said)

@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import DataError, HedgerowError, PlanError
+from hedgerow.maintenance.store import sqlite  # noqa: F401 - loaded before limits are set
 from hedgerow.microdata import read_table
-from hedgerow.publishing.tables import _read_comment
-from hedgerow.store import sqlite  # noqa: F401 - loaded before limits are set
+from hedgerow.release.tables import _read_comment
+from tests.conftest import Run
 
+Refused = Callable[..., str]
 COLUMNS = ("age", "sex", "ill")
 PLAN = {
     "attributes": {
@@ -66,19 +69,19 @@ def release(tmp_path: Path, data: Path, plan: Path) -> Path:
     return tmp_path / "release"
 
 
-def command(*words: object, timeout: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command; one that hangs fails the test."""
-    words = (sys.executable, "-c", "from hedgerow.cli import main; main()", *map(str, words))
-    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, **options)
+@pytest.fixture
+def refused(hedgerow: Run) -> Refused:
+    """Run a command that must be refused with a code; one that hangs fails the test."""
 
+    def run(*words: object, code: str, **options: Any) -> str:
+        done = hedgerow(*words, **options)
+        assert done.returncode in (1, 2), (done.returncode, done.stdout, done.stderr)
+        assert f"[{code}]" in done.stderr or code == "readable", done.stderr
+        assert "Traceback" not in done.stderr
+        assert "internal" not in done.stderr
+        return done.stderr + done.stdout
 
-def refused(*words: object, code: str, **options: Any) -> str:
-    done = command(*words, **options)
-    assert done.returncode in (1, 2), (done.returncode, done.stdout, done.stderr)
-    assert f"[{code}]" in done.stderr or code == "readable", done.stderr
-    assert "Traceback" not in done.stderr
-    assert "internal" not in done.stderr
-    return done.stderr + done.stdout
+    return run
 
 
 def problems(error: pytest.ExceptionInfo[HedgerowError]) -> list[str]:
@@ -197,14 +200,14 @@ def test_a_small_parquet_file_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
     assert int(peak) < 1000
 
 
-def test_a_bomb_as_a_release(tmp_path: Path, release: Path) -> None:
+def test_a_bomb_as_a_release(tmp_path: Path, release: Path, refused: Refused) -> None:
     (release / "data.csv").unlink()
     ones = pa.DictionaryArray.from_arrays(pa.array([0] * 30_000_000, pa.int32()), pa.array(["x" * 100]))
     pq.write_table(pa.table(dict.fromkeys(COLUMNS, ones)), release / "data.parquet")
     assert "cells" in refused("verify", release, code="readable")
 
 
-def test_a_cell_of_many_megabytes(tmp_path: Path, plan: Path) -> None:
+def test_a_cell_of_many_megabytes(tmp_path: Path, plan: Path, refused: Refused) -> None:
     path = tmp_path / "data.csv"
     path.write_text('age,sex,ill\n1,f,"' + "x" * (20 << 20) + '"\n')
     refused("anonymize", path, plan, "-o", tmp_path / "out", code="too-much")
@@ -212,7 +215,7 @@ def test_a_cell_of_many_megabytes(tmp_path: Path, plan: Path) -> None:
     refused("anonymize", tmp_path / "data.parquet", plan, "-o", tmp_path / "out", code="too-much")
 
 
-def test_too_many_columns_are_refused_at_once(tmp_path: Path, plan: Path) -> None:
+def test_too_many_columns_are_refused_at_once(tmp_path: Path, plan: Path, refused: Refused) -> None:
     path = tmp_path / "wide.csv"
     path.write_text(",".join(f"column{i}" for i in range(200_000)) + "\n" + ",".join(["1"] * 200_000) + "\n")
     for words in (("plan", "draft", path), ("anonymize", path, plan, "-o", tmp_path / "out")):
@@ -228,13 +231,13 @@ def test_too_many_columns_are_refused_at_once(tmp_path: Path, plan: Path) -> Non
     ["[" * 100_000, "{" * 100_000, "- " * 100_000, '{"a": ' * 100_000, "a: " + "[[" * 50_000],
     ids=["lists", "mappings", "items", "json", "below"],
 )
-def test_a_deep_plan_ends_no_process(tmp_path: Path, data: Path, text: str) -> None:
+def test_a_deep_plan_ends_no_process(tmp_path: Path, data: Path, text: str, refused: Refused) -> None:
     path = tmp_path / "deep.yaml"
     path.write_text(text)
     refused("anonymize", data, path, "-o", tmp_path / "out", code="yaml", timeout=30)
 
 
-def test_deep_facts_and_plans_of_a_release(release: Path) -> None:
+def test_deep_facts_and_plans_of_a_release(release: Path, refused: Refused) -> None:
     facts = (release / "facts.json").read_text()
     for text in (
         "[" * 100_000,
@@ -282,7 +285,7 @@ def naming(path: object) -> str:
     return f"attributes:\n  age: {{role: quasi-identifier, hierarchy: {{file: '{path}'}}}}\nprivacy: {{k: 3}}\n"
 
 
-def test_a_plan_that_comes_with_data_opens_no_file(tmp_path: Path, release: Path, data: Path) -> None:
+def test_a_plan_that_comes_with_data_opens_no_file(tmp_path: Path, release: Path, data: Path, refused: Refused) -> None:
     secret = tmp_path / "secret"
     secret.write_text("CANARY;*\nother;*\n")
     pipe = tmp_path / "pipe"
@@ -309,7 +312,7 @@ def test_a_table_comment_opens_no_file(tmp_path: Path, monkeypatch: pytest.Monke
         assert problems(error) == ["hierarchy-file"]
 
 
-def test_an_owners_plan_names_regular_files_only(tmp_path: Path, data: Path) -> None:
+def test_an_owners_plan_names_regular_files_only(tmp_path: Path, data: Path, refused: Refused) -> None:
     pipe, large = tmp_path / "pipe", tmp_path / "large"
     os.mkfifo(pipe)
     with large.open("wb") as file:
@@ -320,7 +323,9 @@ def test_an_owners_plan_names_regular_files_only(tmp_path: Path, data: Path) -> 
         refused("anonymize", data, plan, "-o", tmp_path / "out", code="hierarchy-file", timeout=30)
 
 
-def test_paths_of_the_command_line_are_regular_files(tmp_path: Path, data: Path, plan: Path, release: Path) -> None:
+def test_paths_of_the_command_line_are_regular_files(
+    tmp_path: Path, data: Path, plan: Path, release: Path, refused: Refused
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     out = tmp_path / "out"
@@ -334,11 +339,11 @@ def test_paths_of_the_command_line_are_regular_files(tmp_path: Path, data: Path,
             ("verify", release, "--original", odd),
             ("verify", release, "--original", data, "--link", odd),
         ):
-            refused(*words, code="no-file", timeout=30, stdin=subprocess.PIPE)
+            refused(*words, code="no-file", timeout=30)
     assert not out.exists()
 
 
-def test_a_pipe_inside_of_a_release(release: Path) -> None:
+def test_a_pipe_inside_of_a_release(release: Path, refused: Refused) -> None:
     (release / "data.csv").unlink()
     os.mkfifo(release / "data.parquet")
     assert "files" in refused("verify", release, code="readable", timeout=30)
@@ -425,9 +430,14 @@ def test_polars_columns_of_all_kinds(kind: str) -> None:
 def test_little_memory_is_a_message_or_an_answer(tmp_path: Path, megabytes: int) -> None:
     path = tmp_path / "ragged.csv"
     path.write_text("age,sex,ill\n" + "1,f,a\n1,f\n" * 20_000)
-    done = command(
-        "plan", "draft", path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2), timeout=120
-    )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "from hedgerow.cli import main; main()", "plan", "draft", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2),
+    )
     assert done.returncode in (1, 2), (done.returncode, done.stderr)
     assert "terminate called" not in done.stderr
 

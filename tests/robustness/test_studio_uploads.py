@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,12 +19,12 @@ import pytest
 from hedgerow.errors import HedgerowError, PlanError
 from hedgerow.studio import reader as reader_module
 from hedgerow.studio.files import MOST_ARRIVING, Files, Room, TooManyFiles
-from hedgerow.studio.reader import Bounds, Reader, Readers
+from hedgerow.studio.reader import Bounds, Readers, TableReader
 from hedgerow.studio.turns import Turns
 from hedgerow.studio.workbench import Workbench
 from tests.robustness.hostile_files import SECRET, bomb, good_csv
+from tests.robustness.planted import marks_in, plant
 from tests.robustness.studio_storm import PASSWORD, check, leftovers, rage, team_studio
-from tests.robustness.test_working_folder import marks_in, plant
 from tests.studio.loops import run
 from tests.studio.servers import serving
 from tests.studio.visitors import Visitor
@@ -54,7 +54,7 @@ def readers() -> Iterator[Readers]:
 def bench(readers: Readers, tmp_path: Path) -> Iterator[Workbench]:
     """A workbench with a table that is as it should be."""
     (tmp_path / "fine.csv").write_bytes(good_csv())
-    opened = Workbench(tmp_path, Reader(tmp_path, readers, "ann"))
+    opened = Workbench(tmp_path, TableReader(tmp_path, readers, "ann"))
     opened.open(tmp_path / "fine.csv")
     yield opened
     opened.close()
@@ -115,7 +115,7 @@ def test_a_reader_that_is_killed_is_one_message_and_then_there_is_another(bench:
     reader = bench._reader
     process = reader._process
     assert process is not None
-    os.kill(process._number, signal.SIGSTOP)  # type: ignore[attr-defined] - at work for long
+    os.kill(process._number, signal.SIGSTOP)  # type: ignore[attr-defined]  # at work for long
     thread = threading.Thread(target=ask)
     thread.start()
     time.sleep(0.3)
@@ -167,7 +167,7 @@ def test_only_some_readers_live_and_those_of_others_are_started_again(readers: R
         folder = tmp_path / name
         folder.mkdir()
         (folder / "fine.csv").write_bytes(good_csv())
-        benches.append(Workbench(folder, Reader(folder, readers, name)))
+        benches.append(Workbench(folder, TableReader(folder, readers, name)))
         benches[-1].open(folder / "fine.csv")
     assert [one._reader.alive for one in benches] == [False, False, True, True]
     assert [one.outlook().records for one in benches] == [300] * 4
@@ -186,9 +186,13 @@ def test_the_studio_parses_nothing_itself() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "hedgerow.studio.pages.data" in loaded
-    assert not {"hedgerow.examining", "hedgerow.studio.reading", "pyarrow.csv", "pyarrow.parquet", "duckdb"} & set(
-        loaded
-    )
+    assert not {
+        "hedgerow.evaluation.drafting.examining",
+        "hedgerow.studio.reading",
+        "pyarrow.csv",
+        "pyarrow.parquet",
+        "duckdb",
+    } & set(loaded)
 
 
 # -- turns and room --------------------------------------------------------------------------------------------------
@@ -226,7 +230,7 @@ def test_uploads_are_bounded_by_number_and_by_bytes(tmp_path: Path) -> None:
     everybody = Room(100)
     ann, bob = (Files(tmp_path, Room(80, everybody)) for _ in range(2))
 
-    async def parts(size: int, wait: float = 0):
+    async def parts(size: int, wait: float = 0) -> AsyncIterator[bytes]:
         await asyncio.sleep(wait)
         yield b"x" * size
 

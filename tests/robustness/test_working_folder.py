@@ -15,54 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 import typer.main
 
-from hedgerow import Plan, children
+import hedgerow
+from hedgerow import Plan
 from hedgerow.cli.app import app
-from hedgerow.synthetic import clinic, write_demo
-from hedgerow.working_folder import SETTINGS, module_path
-from tests.spark import has_java
+from hedgerow.evaluation.synthetic import clinic, write_demo
+from hedgerow.outside import children
+from hedgerow.outside.working_folder import SETTINGS, module_path
+from tests.processes.spark import has_java
+from tests.robustness.planted import OTHERS, marks_in, plant
 
-SOURCES = Path(children.__file__).parent
+SOURCES = Path(hedgerow.__file__).parent
 PROGRAM = Path(sys.executable).with_name("hedgerow")
 PATIENCE = 180
-
-PACKAGES = (
-    *("hedgerow", "numpy", "numba", "llvmlite", "duckdb", "pyarrow", "pydantic", "pydantic_core", "yaml", "typer"),
-    *("rich", "click", "shellingham", "pandas", "polars", "matplotlib", "nicegui", "fastapi", "uvicorn", "starlette"),
-    *("socketio", "engineio", "orjson", "websockets", "httptools", "uvloop", "anyio", "h11", "jinja2", "dotenv"),
-    *("pyspark", "py4j", "cloudpickle", "adbc_driver_manager", "adbc_driver_postgresql", "annotated_types"),
-    *("typing_extensions", "sitecustomize", "usercustomize", "planted", "six", "dateutil", "pytz", "cuda", "icecream"),
-)
-NAMES = sorted({*sys.stdlib_module_names, *PACKAGES} - {"__main__", "this", "antigravity"})
-MODULE = """import os
-with open({marker!r}, "w") as file:
-    file.write(__name__)
-"""
-OTHERS = {
-    "matplotlibrc": "backend: module://planted\nfigure.dpi: nonsense\n",
-    ".numba_config.yaml": "[not: yaml",
-    ".duckdbrc": ".shell touch ran-duckdbrc\n",
-    ".env": "HEDGEROW_CACHE=planted-cache\nUVICORN_APP=planted:app\n",
-    "spark-defaults.conf": "spark.driver.extraJavaOptions -Dplanted\n",
-    "setup.cfg": "[numba]\n",
-    "pyvenv.cfg": "home = /nowhere\n",
-    "planted.pth": "import planted\n",
-}
-
-
-def plant(folder: Path) -> Path:
-    """Put a module for every name that could be imported into a folder; each leaves a mark when it is executed."""
-    marks = folder / "marks"
-    marks.mkdir(parents=True)
-    for name in NAMES:
-        (folder / f"{name}.py").write_text(MODULE.format(marker=str(marks / name)))
-    for name, text in OTHERS.items():
-        (folder / name).write_text(text)
-    (folder / "studio").mkdir()
-    return marks
-
-
-def marks_in(marks: Path) -> list[str]:
-    return sorted(path.name for path in marks.iterdir()) + sorted(path.name for path in marks.parent.glob("ran-*"))
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +114,10 @@ def test_no_command_is_left_out() -> None:
 
 
 COMPILE = """
-from hedgerow.working_folder import forget_working_folder
+from hedgerow.outside.working_folder import forget_working_folder
 forget_working_folder()
-from hedgerow.preparing import _compile_in_processes, kernel_names
-from hedgerow import preparing
+from hedgerow.anonymization.preparing import _compile_in_processes, kernel_names
+from hedgerow.anonymization import preparing
 preparing.compile_kernel = None  # only a child may do it
 _compile_in_processes([name for name in kernel_names() if name.startswith("width_runs.")], 1, lambda *_: None)
 """
@@ -193,8 +157,8 @@ STARTERS = {
     "asyncio.subprocess": None,
     "os": {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"},
 }
-OWN_PLACE = {"children.py", "sandbox/running.py"}
-FORKS = {"studio/nursery.py", "sandbox/template.py"}
+OWN_PLACE = {"outside/children.py", "outside/sandbox/running.py"}
+FORKS = {"studio/nursery.py", "outside/sandbox/template.py"}
 """Forks of a child that was started in that place, or as isolated as there."""
 
 
@@ -223,7 +187,7 @@ def test_processes_are_started_in_one_place(path: Path) -> None:
     if path.relative_to(SOURCES).as_posix() in FORKS:
         found -= {"os.fork"}
     if path.relative_to(SOURCES).as_posix() not in OWN_PLACE:
-        assert not found, "start children of ours by hedgerow.children"
+        assert not found, "start children of ours by hedgerow.outside.children"
 
 
 def test_that_guard_sees_every_way() -> None:
@@ -252,7 +216,7 @@ def probed(folder: Path, **environment: str) -> tuple[list[str], dict[str, str],
     """Start a child from a process in a folder, and let it say where it is."""
     (folder / "probe.py").write_text(PROBE)
     program = (
-        "import sys; from hedgerow import children; children.module_path = lambda: [*sys.path, sys.argv[1]]; "
+        "import sys; from hedgerow.outside import children; children.module_path = lambda: [*sys.path, sys.argv[1]]; "
         "print(children.start('probe').stdout.read())"
     )
     done = subprocess.run(
@@ -288,7 +252,7 @@ def test_a_child_gets_what_it_needs_and_no_secrets(tmp_path: Path) -> None:
 
 def test_a_checkout_on_the_path_works_and_the_working_folder_is_not_on_it(tmp_path: Path) -> None:
     marks = plant(tmp_path / "work")
-    code = "from hedgerow import children, working_folder; working_folder.forget_working_folder(); "
+    code = "from hedgerow.outside import children, working_folder; working_folder.forget_working_folder(); "
     code += "import json; child = children.start('hedgerow.version'); print(json.dumps([working_folder.module_path(), child.wait()]))"
     packages = [entry for entry in module_path() if "site-packages" in entry]
     done = subprocess.run(
@@ -307,14 +271,16 @@ def test_a_checkout_on_the_path_works_and_the_working_folder_is_not_on_it(tmp_pa
 
 
 def test_libraries_that_look_for_settings_there_are_imported_in_one_place() -> None:
-    """``import numba`` and ``import matplotlib`` elsewhere would read them, and so would kernels not loaded by ``load``."""
-    light = {"hedgerow.kernels", "hedgerow.kernels.keeping", "hedgerow.kernels.telling"}
+    """``import numba`` elsewhere would read them, and so would kernels not loaded by ``load``."""
+    kernels = "hedgerow.anonymization.kernels"
+    light = {kernels, *(f"{kernels}.{name}" for name in ("codes", "keeping", "telling"))}
     for path in SOURCES.rglob("*.py"):
-        if path.relative_to(SOURCES).parts[0] == "kernels":
+        if path.relative_to(SOURCES).parts[:2] == ("anonymization", "kernels"):
             continue  # imported after numba
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [n.name for n in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not {"numba", "matplotlib"} & {name.partition(".")[0] for name in names}, path
-            assert {name for name in names if name.startswith("hedgerow.kernels")} <= light, path
+            assert "numba" not in {name.partition(".")[0] for name in names}, path
+            ours = {name for name in names if name.startswith(kernels)}
+            assert {name for name in ours if not name.startswith(f"{kernels}.tuples.")} <= light, path
     assert set(SETTINGS) <= set(OTHERS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.synthetic import clinic, write_demo
+from hedgerow.evaluation.synthetic import clinic, write_demo
 from tests.studio.servers import Served, serving
 
 FLAGS = [

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from hedgerow import Plan
+from hedgerow.evaluation.synthetic import clinic, write_demo
 from hedgerow.studio.runs import Run
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.stores import offered_stores, shown_store
 from hedgerow.studio.workbench import Workbench
-from hedgerow.synthetic import clinic, write_demo
 
 LONG = 120
 

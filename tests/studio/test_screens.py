@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hedgerow import Plan, anonymize, explain, open_release, report, verify
-from hedgerow.synthetic import census, write_demo
+from hedgerow.evaluation.synthetic import census, write_demo
 from tests.engines.servers import execute, load
 from tests.studio.servers import Served, serving
 
@@ -50,7 +50,7 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
     plan = tmp_path / "plan.yaml"
     plan.write_bytes(download(page, "export-plan"))
     asked = Plan.load(plan).privacy
-    assert (asked.k, asked.p) == (4, {"*": 2})
+    assert (asked.k, asked.asked) == (4, {"p": {"*": 2}})
 
     report = download(page, "export-report").decode()
     assert "under these assumptions" in report

@@ -49,7 +49,7 @@ def test_the_outlook_is_what_explain_says(bench: Workbench, made_up: tuple[Path,
         {"column": "admitted", "limit": {"level": 2}},
     ]
     for number, change in enumerate(changes):
-        column = change.pop("column")
+        column = change.pop("column")  # type: ignore[attr-defined]
         assert bench.change_attribute(str(column), **change) == ()
         assert bench.change(privacy={"k": random.choice([2, 5, 9])}) == ()
         path = tmp_path / f"plan-{number}.yaml"

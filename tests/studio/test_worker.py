@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from hedgerow import Plan, anonymize
+from hedgerow.evaluation.synthetic import clinic, write_demo
 from hedgerow.studio import worker
 from hedgerow.studio.archives import pack
 from hedgerow.studio.before_after import before_and_after
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.stores import look_at
-from hedgerow.synthetic import clinic, write_demo
 
 LONG = 120
 SECRET = "Zebra-77"
@@ -149,10 +149,10 @@ def test_a_cancelled_release_leaves_nothing(many: tuple[Path, Path], tmp_path: P
     task = {"task": "release", "data": str(many[0]), "plan": str(many[1]), "output": str(tmp_path / "release")}
     job = Job(task)
     for _ in range(600):
-        if job.stage not in ("starting", "reading"):
+        if job.doing not in ("starting", "reading"):
             break
         time.sleep(0.05)
-    assert job.stage != "starting"
+    assert job.doing != "starting"
     job.cancel()
     job.wait(LONG)
     assert job.state == "cancelled"
@@ -168,7 +168,7 @@ def test_a_worker_ends_when_its_input_closes(many: tuple[Path, Path], tmp_path: 
         assert process.stdout is not None
         process.stdin.write(json.dumps(task) + "\n")
         process.stdin.flush()
-        assert "stage" in process.stdout.readline()  # it is at work
+        assert "doing" in process.stdout.readline()  # it is at work
         process.stdin.close()
         assert process.wait(30) != 0
     assert list(tmp_path.iterdir()) == []
@@ -217,7 +217,7 @@ def test_a_maintained_release_goes_through_all_verbs(keyed: tuple[Path, Path], t
         return str(tmp_path / name)
 
     def maintain(verb: str, **more: object) -> dict[str, object]:
-        found = worker.maintain({"verb": verb, "store": store, **more}, lambda stage, at, total: None)
+        found = worker.maintain({"verb": verb, "store": store, **more}, lambda doing, at, total: None)
         assert found["verb"] == verb
         return found
 

@@ -7,7 +7,7 @@ import sys
 
 import hedgerow as hr
 
-HEAVY = ("numba", "duckdb", "pyarrow", "pandas", "polars", "adbc_driver_manager", "pyspark", "nicegui", "matplotlib")
+HEAVY = ("numba", "duckdb", "pyarrow", "pandas", "polars", "adbc_driver_manager", "pyspark", "nicegui", "jinja2")
 
 
 def modules_after(statement: str) -> set[str]:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.typical_work import OURS, counts
+from tests.cases.typical_work import OURS, counts
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_no_library_warns_that_it_will_refuse_what_we_do(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.typical_work", str(tmp_path)]
+    command = [sys.executable, "-m", "tests.cases.typical_work", str(tmp_path)]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr

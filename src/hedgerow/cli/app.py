@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.compare import compare
+from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
 from hedgerow.cli.options import (
     DataArgument,
     EngineOption,
@@ -61,7 +62,7 @@ def main(
         raise typer.Exit
 
 
-@app.command()
+@app.command(cls=DescribedCommand)
 def anonymize(
     data: DataArgument,
     plan: PlanArgument,
@@ -77,7 +78,9 @@ def anonymize(
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="csv|parquet|parts",
+            metavar="{forms}",
+            callback=one_of(forms, "--format"),
+            autocompletion=completing(forms),
             help="Default: parquet if DATA is, else csv; on Spark parts, which its executors write.",
         ),
     ] = None,
@@ -101,14 +104,12 @@ def anonymize(
     as_json: JsonOption = False,
 ) -> None:
     """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
+    from hedgerow.api import anonymize
     from hedgerow.cli.patience import patience_of, stoppable
+    from hedgerow.outside.server import shown
     from hedgerow.plan import Plan
-    from hedgerow.reports.terminal import facts_summary
-    from hedgerow.server import shown
-    from hedgerow.workflow import anonymize
+    from hedgerow.reports.terminal.release import facts_summary
 
-    if format not in (None, "csv", "parquet", "parts"):
-        raise typer.BadParameter("must be csv, parquet or parts", param_hint="--format")
     asked = Plan.load(plan)
     if ignore_limits:
         asked = asked.replace(method={**asked.method.model_dump(), "limits": "ignore"})
@@ -119,7 +120,7 @@ def anonymize(
             output,
             seed=seed,
             threads=threads,
-            format=format,  # type: ignore[arg-type]
+            format=format,
             link=link,
             replace=replace,
             engine=engine,
@@ -137,7 +138,7 @@ def anonymize(
         tell("private link table: {} — never share it", link)
 
 
-@app.command()
+@app.command(cls=DescribedCommand)
 def explain(
     data: DataArgument,
     plan: PlanArgument,
@@ -146,8 +147,8 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say, before any run, what the limits cost: what must be withheld, why, and which single change would help."""
-    from hedgerow.reports.terminal import explanation_summary
-    from hedgerow.workflow import explain
+    from hedgerow.api import explain
+    from hedgerow.reports.terminal.release import explanation_summary
 
     found = explain(data, plan, engine, master).to_dict()
     if as_json:
@@ -156,7 +157,7 @@ def explain(
         show(explanation_summary, found)
 
 
-@app.command()
+@app.command(cls=DescribedCommand)
 def lattice(
     data: DataArgument,
     plan: PlanArgument,
@@ -165,8 +166,8 @@ def lattice(
     as_json: JsonOption = False,
 ) -> None:
     """Show the lattice of levels: how many nodes satisfy the plan, which are minimal, and the best by each measure."""
-    from hedgerow.reports.terminal import lattice_summary
-    from hedgerow.workflow import explore_lattice
+    from hedgerow.api import explore_lattice
+    from hedgerow.reports.terminal.release import lattice_summary
 
     found = explore_lattice(data, plan, engine, master).to_dict()
     if as_json:
@@ -175,28 +176,26 @@ def lattice(
         show(lattice_summary, found)
 
 
-app.command()(compare)
+app.command(cls=DescribedCommand)(compare)
 app.command()(simulate)
 app.command()(report)
 app.command()(studio)
 app.command()(prepare)
 
 
-@app.command()
+@app.command(cls=DescribedCommand)
 def weights(
     data: DataArgument,
     plan: PlanArgument,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg or .png.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg.")] = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
-    from hedgerow.reports.plots import association_plot, check_plot
-    from hedgerow.reports.terminal import association_summary
-    from hedgerow.workflow import weights
+    from hedgerow.api import weights
+    from hedgerow.reports.charts.plots import association_plot, check_plot
+    from hedgerow.reports.terminal.release import association_summary
 
     if plot is not None:
         check_plot(plot)
@@ -229,8 +228,8 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Check a release independently of what made it; exit code 1 if a promise is broken."""
-    from hedgerow.reports.terminal import verification_summary
-    from hedgerow.workflow import verify
+    from hedgerow.api import verify
+    from hedgerow.reports.terminal.release import verification_summary
 
     found = verify(release, original, link, key).to_dict()
     if as_json:
@@ -252,9 +251,9 @@ def sign(
     as_json: JsonOption = False,
 ) -> None:
     """Sign a release, so that whoever gets it can know who released it; or make the key for that."""
+    from hedgerow.api import sign
     from hedgerow.errors import HedgerowError, Problem
-    from hedgerow.signing import make_key as make
-    from hedgerow.workflow import sign
+    from hedgerow.release.signing import make_key as make
 
     if make_key is not None:
         if release is not None or key is not None:
@@ -295,10 +294,10 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Make up a table, write a plan for it, explain it, release it and check the release: no input needed."""
-    from hedgerow.cli.demo import Wish, run_demo
+    from hedgerow.cli.demo import DemoWish, run_demo
     from hedgerow.cli.patience import patience_of, stoppable
 
-    wish = Wish(kind, records, attributes, seed)
+    wish = DemoWish(kind, records, attributes, seed)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         made = run_demo(output, wish, replace, progress, patience)
     if as_json:

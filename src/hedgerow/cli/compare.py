@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.described import complete_methods
 from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
@@ -24,13 +25,13 @@ def compare(
         str,
         typer.Option(
             metavar="NAME,…",
-            help="cluster, lattice, exact, global, local, hybrid, divided, utility, utility-suppress, utility-apart, "
-            "bottom-up, euclidean, partition; plan: the plan's own; all. Default: the usual ones.",
+            help="{compared}; plan: the plan's own; all. Default: the usual ones.",
+            autocompletion=complete_methods,
         ),
     ] = "",
     trees: Annotated[bool, typer.Option(help="Show every decision tree beside that of the original.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of risk against utility to write, .svg or .png.")
+        Path | None, typer.Option(metavar="FILE", help="Picture of risk against utility to write, .svg.")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="60s|N", help="Of every exact search: a time, or a number of checks.")
@@ -42,17 +43,17 @@ def compare(
 ) -> None:
     """Make releases by several methods and k, and show what each risks and loses, and whether patterns survive.
 
-    The output tells about the original records: it is for the owner's eyes.
+    Measures: {measures}. The output tells about the original records: it is for the owner's eyes.
     """
+    from hedgerow.api import compare
     from hedgerow.cli.patience import patience_of, stoppable
-    from hedgerow.comparison import METHODS
-    from hedgerow.reports.compare_terminal import comparison_summary
-    from hedgerow.reports.plots import check_plot, risk_utility_plot
-    from hedgerow.workflow import compare
+    from hedgerow.evaluation.comparison import variants
+    from hedgerow.reports.charts.plots import check_plot, risk_utility_plot
+    from hedgerow.reports.terminal.comparison import comparison_summary
 
     if plot is not None:
         check_plot(plot)
-    names = tuple(METHODS) if method == "all" else _listed(method)
+    names = tuple(variants()) if method == "all" else _listed(method)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         found = compare(
             data,

@@ -15,18 +15,18 @@ import typer
 from rich.console import RenderableType
 from rich.rule import Rule
 
+from hedgerow.anonymization.lattice import Patience
+from hedgerow.api import anonymize, explain, verify
 from hedgerow.cli.printing import show, tell
-from hedgerow.lattice import Patience
-from hedgerow.outputs import new_folder
-from hedgerow.outputs.moment import rehearsal
-from hedgerow.reporting import report
-from hedgerow.reports.report_terminal import risk_summary
-from hedgerow.reports.terminal import explanation_summary, facts_summary, verification_summary
-from hedgerow.synthetic import Synthetic, census, clinic, deaths, write_demo
-from hedgerow.synthetic.attributes import FEWEST, FOLDER
-from hedgerow.synthetic.census import ATTRIBUTES as CENSUS_ATTRIBUTES
-from hedgerow.synthetic.deaths import ATTRIBUTES as DEATHS_ATTRIBUTES
-from hedgerow.workflow import anonymize, explain, verify
+from hedgerow.evaluation.synthetic import Synthetic, census, clinic, deaths, write_demo
+from hedgerow.evaluation.synthetic.attributes import FEWEST, FOLDER
+from hedgerow.evaluation.synthetic.census import ATTRIBUTES as CENSUS_ATTRIBUTES
+from hedgerow.evaluation.synthetic.deaths import ATTRIBUTES as DEATHS_ATTRIBUTES
+from hedgerow.outside.outputs import new_folder
+from hedgerow.outside.outputs.moment import rehearsal
+from hedgerow.reports.reporting import report
+from hedgerow.reports.terminal.release import explanation_summary, facts_summary, verification_summary
+from hedgerow.reports.terminal.report import risk_summary
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _activating() -> list[str]:
 
 
 @dataclass(frozen=True)
-class Wish:
+class DemoWish:
     """What to make up. Wishes that cannot be met are refused as wrong options of the command."""
 
     kind: str = "clinic"
@@ -152,7 +152,11 @@ class Wish:
 
 
 def run_demo(
-    folder: Path, wish: Wish, replace: bool, progress: Callable[[str, int, int], None], patience: Patience | None = None
+    folder: Path,
+    wish: DemoWish,
+    replace: bool,
+    progress: Callable[[str, int, int], None],
+    patience: Patience | None = None,
 ) -> Demo:
     """Make up a table in a folder and release it."""
     kind = KINDS[wish.kind]

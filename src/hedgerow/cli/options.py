@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share: of commands that are a ``DescribedCommand``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.described import completing, engines
+
 DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, Parquet or Arrow file, or a table on a server: postgresql://user@host/database?table=schema.name.",
+        help="{files} file, or a table on a server: postgresql://user@host/database?table=schema.name.",
     ),
 ]
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")]
@@ -19,9 +21,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 EngineOption = Annotated[
     str,
     typer.Option(
-        metavar="auto|local|duckdb|spark",
-        help="Where the work is done: in memory, on a file larger than that, or on a Spark cluster (DATA is then a "
-        "Parquet path or table:NAME). The result is the same.",
+        metavar="{engines}",
+        help="Where the work is done: {where}. The result is the same.",
+        autocompletion=completing(engines),
     ),
 ]
 MasterOption = Annotated[str | None, typer.Option(metavar="URL", help="Spark: the cluster. Default: local[*].")]

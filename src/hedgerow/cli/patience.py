@@ -10,8 +10,8 @@ from types import FrameType
 
 import typer
 
-from hedgerow.lattice import Patience
-from hedgerow.outputs.moment import interrupt
+from hedgerow.anonymization.lattice import Patience
+from hedgerow.outside.outputs.moment import interrupt
 
 
 def patience_of(budget: str | None) -> Patience:

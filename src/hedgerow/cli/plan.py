@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.described import DescribedCommand
 from hedgerow.cli.options import DataArgument
 from hedgerow.cli.printing import print_json, print_plan, say
 from hedgerow.errors import DataError, PlanError, Problem
-from hedgerow.server import shown
+from hedgerow.outside.server import shown
 
 plan_app = typer.Typer(name="plan", help="Draft and check plans.", no_args_is_help=True)
 
 
-@plan_app.command()
+@plan_app.command(cls=DescribedCommand)
 def draft(
     data: DataArgument,
     output: Annotated[
@@ -29,8 +30,8 @@ def draft(
 ) -> None:
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
     from hedgerow.cli.progress import ProgressBar
-    from hedgerow.examining import examine
-    from hedgerow.outputs.file import put_text, refuse_existing
+    from hedgerow.evaluation.drafting.examining import examine
+    from hedgerow.outside.outputs.file import put_text, refuse_existing
     from hedgerow.plan import Plan
 
     with ProgressBar() as progress:
@@ -46,21 +47,24 @@ def draft(
         say(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
 
 
-@plan_app.command()
+@plan_app.command(cls=DescribedCommand)
 def check(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
     data: Annotated[str | None, typer.Option(metavar="DATA", help="Also check it against this table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Find every problem of a plan in one go, each with its place and a hint."""
+    """Find every problem of a plan in one go, each with its place and a hint.
+
+    A plan may ask for k and for these privacy models: {models}. Methods: {methods}. Objectives: {objectives}.
+    """
     from hedgerow.plan import Plan
 
     problems: tuple[Problem, ...] = ()
     try:
         loaded = Plan.load(plan)
         if data is not None:
+            from hedgerow.engines.opening import read_microdata
             from hedgerow.measures.research_value import column_values, rules_fit
-            from hedgerow.workflow import read_microdata
 
             settled = loaded.settled()
             microdata, settled = read_microdata(data, settled)

@@ -23,17 +23,17 @@ def prepare(
 
     Worth it when an image of a container is built. What is compiled already is left alone.
     """
-    from hedgerow.preparing import COMPILING, prepare
+    from hedgerow.anonymization.preparing import COMPILING, prepare
 
     console = Console(stderr=True)
     with ProgressBar() as bar:
 
-        def progress(stage: str, done: int, total: int) -> None:
-            if stage == COMPILING and done == 0 and not as_json and not console.is_terminal:
+        def progress(doing: str, done: int, total: int) -> None:
+            if doing == COMPILING and done == 0 and not as_json and not console.is_terminal:
                 processes = threads or os.cpu_count() or 1
                 said = f"Compiling {total} parts of Hedgerow for this machine, {processes} at a time …"
                 say(said, error=True)
-            bar(stage, done, total)
+            bar(doing, done, total)
 
         made = prepare(threads, progress)
     if as_json:

@@ -12,7 +12,7 @@ from rich import markup
 from rich.console import Console, RenderableType
 from typer.core import TyperGroup
 
-from hedgerow.escaping import escape_data, escape_json, escape_text
+from hedgerow.errors import escape_data, escape_json, escape_text
 
 
 def say(line: str, *, error: bool = False, flush: bool = False) -> None:

@@ -35,9 +35,9 @@ class ProgressBar:
             self._timer.start()
         return self
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, doing: str, done: int, total: int) -> None:
         """Tell how far the work is."""
-        self._bar.update(self._task, description=stage, completed=done, total=total or None)
+        self._bar.update(self._task, description=doing, completed=done, total=total or None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 from rich.console import Console, RenderableType
 
+from hedgerow.cli.described import DescribedCommand, completing, export_forms, one_of
 from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.errors import DataError, Problem
-from hedgerow.intake import read_bytes
-from hedgerow.outputs.moment import Interrupted, done
+from hedgerow.outside.intake import read_bytes
+from hedgerow.outside.outputs.moment import Interrupted, done
 
 if TYPE_CHECKING:
-    from hedgerow.maintained import MaintainedRelease
-    from hedgerow.store import VersionRow
+    from hedgerow.maintenance import MaintainedRelease
+    from hedgerow.maintenance.store import VersionRow
 
 MOST_PASSES = 1000
 MOST_KEYS = 256 << 20  # bytes
@@ -43,7 +44,7 @@ StoreOption = Annotated[
         show_default=False,
     ),
 ]
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file of records.")]
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="{files} file of records.")]
 SamePlanOption = Annotated[
     Path | None,
     typer.Option("--plan", metavar="PLAN", help="Refuse unless the release was created with this plan."),
@@ -68,7 +69,7 @@ VersionArgument = Annotated[
 # ---- changes ---------------------------------------------------------------------------------------------------------
 
 
-@release_app.command()
+@release_app.command(cls=DescribedCommand)
 def create(
     data: DataArgument,
     plan: PlanArgument,
@@ -77,15 +78,15 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make the first version, and begin the store of its history. The plan names the 'key' of the records."""
-    from hedgerow.maintained import create_release
-    from hedgerow.reports.release_terminal import change_summary
+    from hedgerow.maintenance import create_release
+    from hedgerow.reports.terminal.maintained import change_summary
 
     with ProgressBar() as progress, create_release(data, plan, store, threads=threads, progress=progress) as release:
         found = _change_facts(release, release.history()[-1], changed=bool(done())) | {"asked": "create"}
     _show(found, change_summary, as_json)
 
 
-@release_app.command()
+@release_app.command(cls=DescribedCommand)
 def insert(
     file: FileArgument,
     store: StoreOption,
@@ -120,7 +121,7 @@ def delete(
         _change("delete", store, threads, as_json, lambda release: release.delete(keys=named))
 
 
-@release_app.command()
+@release_app.command(cls=DescribedCommand)
 def update(
     file: FileArgument,
     store: StoreOption,
@@ -181,8 +182,8 @@ def erase(
     named = _keys(keys, keys_from)
     if not yes:
         _ask(len(named), keys_from == "-")
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.release_terminal import erasure_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.maintained import erasure_summary
 
     with ProgressBar() as progress, open_release(store, threads=threads, progress=progress) as release:
         before = release.head
@@ -196,14 +197,22 @@ def erase(
 # ---- looking ---------------------------------------------------------------------------------------------------------
 
 
-@release_app.command()
+@release_app.command(cls=DescribedCommand)
 def export(
     version: VersionArgument,
     store: StoreOption,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
     ],
-    format: Annotated[str, typer.Option(metavar="csv|parquet", help="Of the released rows.")] = "csv",
+    format: Annotated[
+        str,
+        typer.Option(
+            metavar="{export forms}",
+            callback=one_of(export_forms, "--format"),
+            autocompletion=completing(export_forms),
+            help="Of the released rows.",
+        ),
+    ] = "csv",
     replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
     link: Annotated[
         Path | None,
@@ -212,16 +221,14 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write a version to a folder as 'hedgerow anonymize' would, verified once more."""
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.terminal import facts_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.release import facts_summary
 
-    if format not in ("csv", "parquet"):
-        raise typer.BadParameter("must be csv or parquet", param_hint="--format")
     number = _version(version)
     with ProgressBar() as progress, open_release(store, progress=progress) as release:
         progress("exporting", 0, 0)
         shown = release.head if number is None else number
-        made = release.export(shown, output, format=format, replace=replace, link=link)  # type: ignore[arg-type]
+        made = release.export(shown, output, format=format, replace=replace, link=link)
     if as_json:
         print_json(made.facts)
         return
@@ -235,14 +242,14 @@ def export(
 def history(
     store: StoreOption,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of loss over versions to write, .svg or .png.")
+        Path | None, typer.Option(metavar="FILE", help="Picture of loss over versions to write, .svg.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the versions: what was done, who came and left, what is lost, and how far that is from a fresh release."""
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.plots import check_plot, drift_plot
-    from hedgerow.reports.release_terminal import history_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.charts.plots import check_plot, drift_plot
+    from hedgerow.reports.terminal.maintained import history_summary
 
     if plot is not None:
         check_plot(plot)
@@ -267,8 +274,8 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Say in numbers what changed from one version to another: people, groups, loss."""
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.release_terminal import diff_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.maintained import diff_summary
 
     versions = [_version(text) for text in (old, new)]
     with open_release(store) as release:
@@ -289,8 +296,8 @@ def audit(
 
     Exit code 0 whatever is found, but 1 for a leak with --strict, and under 'republish: gated' or 'cohorts'.
     """
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.release_terminal import audit_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.maintained import audit_summary
 
     with ProgressBar() as progress, open_release(store, progress=progress) as release:
         rule = release.plan.republish
@@ -303,8 +310,8 @@ def audit(
 @release_app.command()
 def check(store: StoreOption, as_json: JsonOption = False) -> None:
     """Check that nobody changed the store, and that its newest version keeps its promises; exit code 1 if not."""
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.release_terminal import check_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.maintained import check_summary
 
     with ProgressBar() as progress, open_release(store, progress=progress) as release:
         progress("checking", 0, 0)
@@ -321,8 +328,8 @@ def _change(
     verb: str, store: str, threads: int | None, as_json: bool, change: Callable[[MaintainedRelease], VersionRow]
 ) -> None:
     """Make a new version, and say what came of it."""
-    from hedgerow.maintained import open_release
-    from hedgerow.reports.release_terminal import change_summary
+    from hedgerow.maintenance import open_release
+    from hedgerow.reports.terminal.maintained import change_summary
 
     with ProgressBar() as progress, open_release(store, threads=threads, progress=progress) as release:
         before = release.head
@@ -399,7 +406,7 @@ def _ask(people: int, reads_input: bool) -> None:
     """Ask before people are erased; nothing is done unless the answer is yes."""
     if reads_input or not sys.stdin.isatty():
         _usage("Erasing cannot be undone, and there is nobody to ask.", "add --yes if it is meant")
-    from hedgerow.reports.release_terminal import erasure_warning
+    from hedgerow.reports.terminal.maintained import erasure_warning
 
     Console(stderr=True).print(erasure_warning(people), markup=False, highlight=False)
     if not typer.confirm("Erase?", err=True):

@@ -11,7 +11,7 @@ import typer
 from hedgerow.cli.options import JsonOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
-from hedgerow.cli.run import Verdict
+from hedgerow.cli.run import ExitCode
 
 
 def report(
@@ -61,10 +61,10 @@ def report(
 
     The release is checked again; exit code 1 if a promise is broken, and the page says so first of all.
     """
-    from hedgerow.reporting import name_of, report
+    from hedgerow.outside.server import is_server
     from hedgerow.reports.material import SignOff
-    from hedgerow.reports.report_terminal import report_summary, risk_summary
-    from hedgerow.server import is_server
+    from hedgerow.reports.reporting import name_of, report
+    from hedgerow.reports.terminal.report import report_summary, risk_summary
 
     sign_off = SignOff(purpose, recipients, approver, role, date, review_by, tuple(assume or ()))
     if output is None and not terminal and not as_json:
@@ -96,7 +96,7 @@ def report(
         if output is not None:
             tell("report written to [bold]{}[/]", _short(output))
     if not made.kept:
-        raise Verdict(1)  # the page is written all the same
+        raise ExitCode(1)  # the page is written all the same
 
 
 def _short(path: Path) -> str:

@@ -19,10 +19,10 @@ from types import FrameType, TracebackType
 from typing import NoReturn
 
 from hedgerow.errors import DoneBut, HedgerowError, Problem, kind_and_place
-from hedgerow.memory import address_space
-from hedgerow.outputs import sweep
-from hedgerow.outputs.moment import Interrupted, answer, begin, done, doubt, interrupt
-from hedgerow.outputs.private import remove_all
+from hedgerow.outside.memory import address_space
+from hedgerow.outside.outputs import sweep
+from hedgerow.outside.outputs.moment import Interrupted, answer, begin, done, doubt, interrupt
+from hedgerow.outside.outputs.private import remove_all
 from hedgerow.version import __version__
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
@@ -30,7 +30,7 @@ DENIAL = re.compile(r" ?Nothing was (changed|written)\.")  # true of the step th
 FAILED, DONE_BUT, INTERRUPTED = 2, DoneBut.exit_code, 130
 
 
-class Verdict(BaseException):
+class ExitCode(BaseException):
     """The exit code of a command that has done its work. It passes through typer, which uses 1 for other things."""
 
     def __init__(self, code: int) -> None:
@@ -77,7 +77,7 @@ def _run(words: Sequence[str]) -> int:
     code = 0
     try:
         app(words, standalone_mode=True)
-    except Verdict as verdict:
+    except ExitCode as verdict:
         code = verdict.code
     except SystemExit as end:
         if end.code and (done() or doubt()):  # rich, or typer, could not print
@@ -163,7 +163,9 @@ def _say_uncaught(kind: type[BaseException], error: BaseException, trace: Traceb
 
 def _say_kind(error: BaseException | None) -> None:
     """Say what kind of error it was, and where, but not its text."""
-    if error is not None and not isinstance(error, Interrupted | SystemExit):
+    if isinstance(error, MemoryError):  # it may come again while it is being told
+        print("hedgerow: there was not enough memory", file=sys.stderr)
+    elif error is not None and not isinstance(error, Interrupted | SystemExit):
         print(f"hedgerow: internal error ({kind_and_place(error)})", file=sys.stderr)
 
 

@@ -10,12 +10,12 @@ import json
 import os
 import sys
 
-from hedgerow import children
 from hedgerow.cli import run as command
 from hedgerow.cli.run import DONE_BUT, FAILED, INTERRUPTED
 from hedgerow.errors import Problem
-from hedgerow.memory import address_space
-from hedgerow.outputs.moment import tell_also
+from hedgerow.outside import children
+from hedgerow.outside.memory import address_space
+from hedgerow.outside.outputs.moment import tell_also
 
 LEAST = 400 << 20
 """Bytes of addresses without which no library can be loaded."""

@@ -68,8 +68,8 @@ def simulate(
 
 
 def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    from hedgerow.reach import simulate
-    from hedgerow.reports.reach_terminal import reach_summary
+    from hedgerow.evaluation.reach import simulate
+    from hedgerow.reports.terminal.reach import reach_summary
 
     if k is None:
         raise typer.BadParameter("say how many records every combination needs", param_hint="--k")
@@ -100,10 +100,10 @@ def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], An
 
 
 def _table(data: str, plan: Path, k: str | None, share: str | None) -> tuple[dict[str, Any], Any]:
+    from hedgerow.engines.opening import read_microdata
+    from hedgerow.evaluation.reach import reach_of_table, tolerated_share
     from hedgerow.plan import Plan
-    from hedgerow.reach import reach_of_table, tolerated_share
-    from hedgerow.reports.reach_terminal import table_reach_summary
-    from hedgerow.workflow import read_microdata
+    from hedgerow.reports.terminal.reach import table_reach_summary
 
     asked = Plan.load(plan).settled()
     wanted = [asked.privacy.k] if k is None else _numbers("--k", k)

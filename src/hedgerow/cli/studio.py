@@ -13,7 +13,7 @@ import typer
 
 from hedgerow.cli.printing import say
 from hedgerow.errors import HedgerowError, Problem, how_to_install
-from hedgerow.outputs.moment import Interrupted
+from hedgerow.outside.outputs.moment import Interrupted
 
 if TYPE_CHECKING:
     from hedgerow.studio.serving import Studio
@@ -112,7 +112,7 @@ def _tell(text: str) -> None:
 
 
 def _checked(data: str) -> str:
-    from hedgerow.server import check_path, is_server
+    from hedgerow.outside.server import check_path, is_server
 
     check_path(data)
     return data if is_server(data) else str(Path(data).absolute())

@@ -6,10 +6,10 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
+from hedgerow.anonymization.kernels.telling import tell
 from hedgerow.errors import HedgerowError
-from hedgerow.kernels.telling import tell
-from hedgerow.sandbox.running import prepare
-from hedgerow.sandbox.sparing import NoPandas
+from hedgerow.outside.sandbox.running import prepare
+from hedgerow.outside.sandbox.sparing import NoPandas
 
 WORTH_A_WORD = 2  # seconds
 READERS = frozenset({"anonymize", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"})

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from hedgerow.clustering import Cells
-from hedgerow.clustering.threads import Progress as ClusterProgress
+from hedgerow.anonymization.executing import Executor
+from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.ordering import number_rows
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
-from hedgerow.recoding import Recoding
-from hedgerow.release import Rows
-from hedgerow.solving import Clustering
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,10 +43,9 @@ class Engine(Protocol):
     def read(self, plan: Plan, also: Sequence[str] = ()) -> Table:
         """Read the columns that a plan needs, collapsed as far as the engine does; ``also``: further columns."""
 
-    def cluster(
-        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: ClusterProgress | None
-    ) -> Recoding:
-        """Run a clustering inside cells, here or where the engine has more hands; the result is the same."""
+    @property
+    def executor(self) -> Executor:
+        """Runs clusterings: here, or where the engine has more hands; the result is the same."""
 
     def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
         """Give the rows of a release, in the order of published values.

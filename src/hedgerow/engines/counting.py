@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.engines.sql import Session, Source, cleaned
+from hedgerow.engines.sql import SqlSession, SqlSource, cleaned
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
-from hedgerow.release import IntArray
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class CountingSession(Session, Protocol):
+class CountingSession(SqlSession, Protocol):
     """A database that can also scatter texts.
 
     Attributes
@@ -30,7 +30,7 @@ class CountingSession(Session, Protocol):
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedValues:
     """The different values of a column: all of them; or those that most records have, and some of the others.
 
     Attributes
@@ -55,7 +55,7 @@ class Counted:
     unlisted_records: int
 
 
-def count_values(session: CountingSession, plan: Plan, most: int) -> Counted:
+def count_values(session: CountingSession, plan: Plan, most: int) -> CountedValues:
     """Count the values of the only column of a plan by one GROUP BY; not more than ``most`` of them come here.
 
     Raises
@@ -63,7 +63,7 @@ def count_values(session: CountingSession, plan: Plan, most: int) -> Counted:
     DataError
         If the table has no records (``empty``), or values that have no form here, such as infinite dates (``format``).
     """
-    source = Source(session, plan)
+    source = SqlSource(session, plan)
     (name,) = plan.quasi_identifiers
     raw = session.ask(source.sample(most, session.scattered))
     if not raw.num_rows:
@@ -74,12 +74,12 @@ def count_values(session: CountingSession, plan: Plan, most: int) -> Counted:
     there = raw.column("c0").is_valid().to_numpy()
     drawn = raw.column("s").to_numpy()
     column = cleaned(raw.column("c0"), source.kinds[name], plan.data.missing)
-    return Counted(column, counts, drawn, records, values - int(there.sum()), filled - int(counts[there].sum()))
+    return CountedValues(column, counts, drawn, records, values - int(there.sum()), filled - int(counts[there].sum()))
 
 
-def first_rows(session: Session, plan: Plan, count: int) -> dict[str, pa.ChunkedArray]:
+def first_rows(session: SqlSession, plan: Plan, count: int) -> dict[str, pa.ChunkedArray]:
     """Return some rows, column by column, in the order in which the database gives them."""
-    source = Source(session, plan)
+    source = SqlSource(session, plan)
     raw = session.ask(source.first(count))
     return {
         name: cleaned(raw.column(i), source.kinds[name], plan.data.missing)

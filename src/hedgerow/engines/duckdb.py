@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.engines.hearing import Hearing
 from hedgerow.engines.relay import Relay
-from hedgerow.engines.sql import Column, Kind
+from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.read import read_batches
-from hedgerow.outputs import PrivateFolder
+from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.plan import DataFormat, Plan
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ class DuckDBSession:
         """Write a text."""
         return "'" + text.replace("'", "''") + "'"
 
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[SqlColumn, ...]:
         """Return the columns of the source; those that the plan does not need are known by name only."""
         found = self.ask("SELECT column_name, column_type FROM (DESCRIBE records)").to_pylist()
         kinds = {self._outside[row["column_name"]]: _kind(row["column_type"]) for row in found}
-        return tuple(Column(name, kinds.get(name, "other"), self._zoned.get(name)) for name in self._names)
+        return tuple(SqlColumn(name, kinds.get(name, "other"), self._zoned.get(name)) for name in self._names)
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Run a query and give its rows in batches, in order."""

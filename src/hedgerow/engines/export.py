@@ -1,4 +1,4 @@
-"""Writing released rows to one file, CSV or Parquet, and reading them back.
+"""Writing released rows to one file and reading them back, in each of the formats that releases have.
 
 The same rows give the same bytes, whichever engine they are from. They come in batches and are written in blocks of
 fixed size, so a file may be larger than memory.
@@ -7,13 +7,17 @@ fixed size, so a file may be larger than memory.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hedgerow.engines.descriptor import ENGINES, release_forms
+from hedgerow.engines.rows import Rows, Selected
 from hedgerow.engines.spreadsheet import guard, unguard
+from hedgerow.errors import HedgerowError, Problem
 from hedgerow.microdata.read import dictionary_encoded
-from hedgerow.release import Rows, Selected
+from hedgerow.plan.formats import FormatDescriptor, found_by_name, release_formats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,16 +26,47 @@ BLOCK = 1 << 20
 """Rows that are written at a time: a row group of Parquet."""
 
 
+@dataclass(frozen=True)
+class Writer:
+    """How rows are written to a file of some format, and taken from one that was written so."""
+
+    write: Callable[[Rows, Path], None]
+    read_back: Callable[[Path], Rows]
+
+
 def write(rows: Rows, folder: Path, form: str) -> str:
-    """Write rows into a folder, as ``csv`` or ``parquet``, and return the file's name."""
-    path = folder / f"data.{form}"
-    if form == "parquet":
-        _write_parquet(rows, path)
-        return path.name
-    quoted = any(map(_needs_quotes, map(guard, rows.schema.names)))
-    if not _write_csv(rows, path, quoted):
-        _write_csv(rows, path, quoted=True)
-    return path.name
+    """Write rows into a folder, in a format that is given by its name, and return the file's name."""
+    one = next((one for one in release_formats() if one.name == form), None)
+    if one is None:
+        raise _not_written(form)
+    _writer(one).write(rows, folder / one.released_file)
+    return one.released_file
+
+
+def read_back(path: Path) -> Rows:
+    """Take rows from a file, or a folder of Parquet files, that was written."""
+    return _writer(next(one for one in release_formats() if one.released_file == path.name)).read_back(path)
+
+
+def check_form(form: str) -> None:
+    """Refuse a word that does not say how a release is written."""
+    if form not in release_forms():
+        raise _not_written(form)
+
+
+def _not_written(form: str) -> HedgerowError:
+    owner = next((one for one in ENGINES if form in one.forms), None)
+    if owner is None:
+        hint = f"one of {', '.join(release_forms())}"
+        return HedgerowError(Problem("usage", f"No release is written as {form!r}.", hint=hint))
+    names = " or ".join(one.name for one in release_formats())
+    message = f"Only the {owner.title} engine writes {form!r}: {owner.forms[form]}."
+    return HedgerowError(Problem("usage", message, hint=f"use {names}"))
+
+
+def _writer(one: FormatDescriptor) -> Writer:
+    found: Writer = found_by_name(one.writer)
+    return found
 
 
 def blocks(rows: Rows) -> Iterator[pa.Table]:
@@ -59,8 +94,24 @@ def _write_parquet(rows: Rows, path: Path) -> None:
             writer.write_table(block, row_group_size=BLOCK)
 
 
-def _write_csv(rows: Rows, path: Path, quoted: bool) -> bool:
-    """Write comma-separated UTF-8 text; cells are quoted only if some cell of the table needs it.
+def _read_parquet_back(path: Path) -> Rows:
+    """Take rows from a file, or from a folder of files, one after the other."""
+    import pyarrow.dataset as ds
+
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    dataset = ds.dataset([str(file) for file in files], format="parquet")
+    return Rows(lambda: Selected(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False))))
+
+
+def _write_csv(rows: Rows, path: Path) -> None:
+    """Write comma-separated UTF-8 text."""
+    quoted = any(map(_needs_quotes, map(guard, rows.schema.names)))
+    if not _write_cells(rows, path, quoted):
+        _write_cells(rows, path, quoted=True)
+
+
+def _write_cells(rows: Rows, path: Path, quoted: bool) -> bool:
+    """Write the header and all rows; cells are quoted only if some cell of the table needs it.
 
     Returns False, and leaves a part of the file, if a cell was met that needs quotes where none are written.
     """
@@ -98,31 +149,30 @@ def _needs_quotes(cell: str) -> bool:
     return not cell or any(sign in cell for sign in '",\r\n') or cell != cell.strip()
 
 
-def read_back(path: Path) -> Rows:
-    """Take rows from a file, or a folder of Parquet files, that was written; cells of CSV are text."""
+def _read_csv_back(path: Path) -> Rows:
+    """Take rows from a file; all cells are text."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
-    import pyarrow.dataset as ds
 
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8", newline="") as file:
-            names = next(csv.reader(file))
-        text = dict.fromkeys(names, pa.string())
-        schema = pa.schema([(unguard(name), pa.string()) for name in names])
+    with path.open(encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file))
+    text = dict.fromkeys(names, pa.string())
+    schema = pa.schema([(unguard(name), pa.string()) for name in names])
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            read = arrow_csv.open_csv(
-                path,
-                arrow_csv.ReadOptions(column_names=names, skip_rows=1),
-                arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-                arrow_csv.ConvertOptions(column_types=text, null_values=[""], strings_can_be_null=True,
-                                         quoted_strings_can_be_null=False),
-            )  # fmt: skip
-            for batch in read:
-                cells = [[None if cell is None else unguard(cell) for cell in column.to_pylist()] for column in batch]
-                yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in cells], schema=schema)
+    def batches() -> Iterator[pa.RecordBatch]:
+        read = arrow_csv.open_csv(
+            path,
+            arrow_csv.ReadOptions(column_names=names, skip_rows=1),
+            arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            arrow_csv.ConvertOptions(column_types=text, null_values=[""], strings_can_be_null=True,
+                                     quoted_strings_can_be_null=False),
+        )  # fmt: skip
+        for batch in read:
+            cells = [[None if cell is None else unguard(cell) for cell in column.to_pylist()] for column in batch]
+            yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in cells], schema=schema)
 
-        return Rows(lambda: Selected(schema, batches))
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    dataset = ds.dataset([str(file) for file in files], format="parquet")
-    return Rows(lambda: Selected(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False))))
+    return Rows(lambda: Selected(schema, batches))
+
+
+CSV = Writer(_write_csv, _read_csv_back)
+PARQUET = Writer(_write_parquet, _read_parquet_back)

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.clustering import Cells
-from hedgerow.clustering.threads import Progress as ClusterProgress
+from hedgerow.anonymization.executing import HERE, Executor
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.microdata.read import check_types, place_of
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
-from hedgerow.recoding import Recoding
-from hedgerow.release import IntArray, Rows
-from hedgerow.solving import Clustering, here
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,11 +46,10 @@ class LocalEngine:
         """Read every record; all released columns are read anyway."""
         return read(self.data, plan)
 
-    def cluster(
-        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: ClusterProgress | None
-    ) -> Recoding:
-        """Run a clustering inside cells, in this process."""
-        return here(clustering, microdata, cells, progress)
+    @property
+    def executor(self) -> Executor:
+        """Where clusterings are run."""
+        return HERE
 
     def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
         """Give the rows of a release, in the order of published values."""
@@ -60,9 +57,6 @@ class LocalEngine:
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder."""
-        if form == "parts":
-            message = "Parquet files in parts are written by a Spark cluster only."
-            raise HedgerowError(Problem("usage", message, hint="use csv or parquet"))
         return write(rows, folder, form)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Finding the engine for some data: a PostgreSQL address, a Spark frame, a large file, or anything else."""
+"""Finding the engine for some data, among all that there are: the one that is asked for, or the one that suits it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hedgerow.anonymization.resolving import resolve
 from hedgerow.engines.base import Engine
-from hedgerow.engines.local import LocalEngine
+from hedgerow.engines.descriptor import AUTO, ENGINES, EngineDescriptor, EngineWish, engine_words
+from hedgerow.engines.kinds_of_data import is_local
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.microdata import Microdata
 from hedgerow.microdata.read import file_extent
+from hedgerow.outside.server import check_path
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.server import check_path, is_server
+from hedgerow.plan.formats import by_ending
 
-ENGINES = ("auto", "local", "duckdb", "spark")
+__all__ = ["CELL", "LARGE_FILE", "is_large_file", "is_local", "open_engine", "read_microdata", "suited"]
+
 LARGE_FILE = 256 << 20
 """Bytes from which on a file is not read into memory."""
 CELL = 24
@@ -25,7 +30,7 @@ CELL = 24
 def open_engine(
     data: Any,
     plan: Plan,
-    engine: str = "auto",
+    engine: str = AUTO,
     master: str | None = None,
     driver_profiles: int | None = None,
     whole: bool = False,
@@ -50,19 +55,15 @@ def open_engine(
         Called with the number of rows read so far.
     """
     chosen = _chosen(data, engine, whole)
-    if chosen != "spark" and (master is not None or driver_profiles is not None):
-        message = "A master, and a bound on the driver's profiles, are for the Spark engine only."
-        raise HedgerowError(Problem("usage", message, hint="use --engine spark, or leave them out"))
-    opened = _open(data, plan, chosen, master, driver_profiles, tell)
+    given = {"master": master, "driver_profiles": driver_profiles}
+    options = {name: value for name, value in given.items() if value is not None}
+    if options.keys() - chosen.options.keys():
+        _refuse_options(set(options))
+    opened: Engine = chosen.opened(EngineWish(data, plan, options, tell))
     try:
         yield opened
     finally:
         opened.close()
-
-
-def is_local(data: Any) -> bool:
-    """Tell whether data is a file or a table in memory."""
-    return not is_server(data) and type(data).__module__.split(".")[0] != "pyspark"
 
 
 def is_large_file(data: Any) -> bool:
@@ -74,63 +75,58 @@ def is_large_file(data: Any) -> bool:
         return False
     if Path(data).stat().st_size > LARGE_FILE:
         return True
-    if Path(data).suffix.lower() not in (".parquet", ".pq"):
+    written = by_ending(Path(data).suffix)
+    if written is None or not written.tells_extent:
         return False
     try:
-        told = file_extent(Path(data), DataFormat(format="parquet"))
+        told = file_extent(Path(data), DataFormat(format=written.name))
     except DataError:
         return False  # whoever reads it says what is wrong with it
     return max(told.unpacked, (told.rows or 0) * told.columns * CELL) > LARGE_FILE
 
 
-def _chosen(data: Any, engine: str, whole: bool) -> str:
-    if engine not in ENGINES:
+def _chosen(data: Any, engine: str, whole: bool) -> EngineDescriptor:
+    if engine not in engine_words():
         message = f"There is no engine {engine!r}."
-        raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(ENGINES)}"))
-    if engine != "spark":  # which reads from other places too
+        raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(engine_words())}"))
+    if engine == AUTO or not ENGINES[engine].anywhere:
         check_path(data)
-    if is_server(data):
-        natural = "postgres"
-    elif not is_local(data):
-        natural = "spark"
+    if engine == AUTO:
+        chosen = suited(data, whole)
     else:
-        natural = "duckdb" if is_large_file(data) and not whole else "local"
-    if engine != "auto" and natural in ("postgres", "spark") and engine != natural:
-        message = f"The {engine} engine does not read this kind of data."
-        raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
-    if engine == "spark" and natural != "spark" and not isinstance(data, str | Path):
-        message = "The Spark engine reads Spark frames, Parquet paths and tables of Spark, not other tables in memory."
-        raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
-    chosen = natural if engine == "auto" else engine
-    if whole and chosen != "local":
-        message = "A link table needs the numbers of records, which only the local engine knows."
+        chosen = ENGINES[engine]
+        _check_taken(data, chosen)
+    if whole and not chosen.numbers_records:
+        knows = " or ".join(one.title for one in ENGINES if one.numbers_records)
+        message = f"A link table needs the numbers of records, which only the {knows} engine knows."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or export the table to a file first"))
     return chosen
 
 
-def _open(
-    data: Any,
-    plan: Plan,
-    engine: str,
-    master: str | None,
-    driver_profiles: int | None,
-    tell: Callable[[int], None] | None,
-) -> Engine:
-    if engine == "local":
-        return LocalEngine(data)
-    if engine == "spark":
-        from hedgerow.engines.spark import open_table
-        from hedgerow.engines.spark_engine import DRIVER_PROFILES, SparkEngine
+def suited(data: Any, whole: bool = False) -> EngineDescriptor:
+    """Return the engine for some data if nobody asks for another; ``whole``: the numbers of records are needed."""
+    return next(one for one in reversed(ENGINES.all) if one.suits(data, whole))
 
-        bound = DRIVER_PROFILES if driver_profiles is None else driver_profiles
-        return SparkEngine(open_table(data, master), bound)
-    from hedgerow.engines.sql import SqlEngine
 
-    if engine == "postgres":
-        from hedgerow.engines.place import read_place
-        from hedgerow.engines.postgres import PostgresSession
+def _check_taken(data: Any, chosen: EngineDescriptor) -> None:
+    """Refuse data that the engine which was asked for does not read."""
+    if chosen.takes(data):
+        return
+    message = f"The {chosen.name} engine does not read this kind of data."
+    if is_local(data):
+        message = f"The {chosen.title} engine reads {chosen.reads}, not other tables in memory."
+    raise HedgerowError(Problem("usage", message, hint="leave the engine to us"))
 
-        return SqlEngine(PostgresSession(read_place(data)))
-    from hedgerow.engines.duckdb import DuckDBSession
 
-    return SqlEngine(DuckDBSession(data, plan, LocalEngine(data).library, tell))
+def _refuse_options(given: set[str]) -> None:
+    """Say whose options these are."""
+    owner = next(one for one in ENGINES if one.options.keys() & given)
+    words = ", and ".join(owner.options.values())
+    message = f"{words[:1].upper()}{words[1:]}, are for the {owner.title} engine only."
+    raise HedgerowError(Problem("usage", message, hint=f"use --engine {owner.name}, or leave them out"))
+
+
+def read_microdata(data: Any, plan: Plan, engine: str = AUTO, master: str | None = None) -> tuple[Microdata, Plan]:
+    """Read data where it lies, and encode it as a plan says; the plan comes back as it is meant for this table."""
+    with open_engine(data, plan, engine, master) as source:
+        return resolve(source.read(plan), plan)

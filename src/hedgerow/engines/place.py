@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.server import LONGEST, is_keepable, read_server
+from hedgerow.outside.server import LONGEST, is_keepable, read_server
 
 NAME = r'(?:"(?:[^"]|"")+"|[^".]+)'
 TABLE = re.compile(rf"(?:(?P<schema>{NAME})\.)?(?P<table>{NAME})")

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.engines.hearing import Found, Hearing
 from hedgerow.engines.place import TablePlace, quoted
 from hedgerow.engines.relay import Relay
-from hedgerow.engines.sql import Column, Kind
+from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, DoneBut, HedgerowError, Problem
-from hedgerow.outputs.moment import record, suspect, undisturbed
+from hedgerow.outside.outputs.moment import record, suspect, undisturbed
+from hedgerow.outside.server import LONGEST, TRANSACTION, connect, find_driver, how_it_ended
 from hedgerow.plan import DataFormat
-from hedgerow.server import LONGEST, TRANSACTION, connect, find_driver, how_it_ended
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -187,11 +187,11 @@ class PostgresSession:
         plain = text.replace("'", "''")
         return f"'{plain}'" if "\\" not in text else "E'" + plain.replace("\\", "\\\\") + "'"
 
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[SqlColumn, ...]:
         """Return the columns of the table."""
         return self.columns_of(self.at)
 
-    def columns_of(self, place: TablePlace) -> tuple[Column, ...]:
+    def columns_of(self, place: TablePlace) -> tuple[SqlColumn, ...]:
         """Return the columns of a table."""
         found = self.ask(
             "SELECT CAST(a.attname AS TEXT) AS name, CAST(t.typname AS TEXT) AS type, a.atttypmod AS modifier"
@@ -456,13 +456,13 @@ def _hidden(target: TablePlace) -> TablePlace:
     return dataclasses.replace(target, table=f".hedgerow-{uuid.uuid4().hex}")
 
 
-def _column(name: str, type_name: str, modifier: int) -> Column:
+def _column(name: str, type_name: str, modifier: int) -> SqlColumn:
     import pyarrow as pa
 
     if type_name != "numeric":
-        return Column(name, KINDS.get(type_name, "other"))
+        return SqlColumn(name, KINDS.get(type_name, "other"))
     size = _decimal(modifier)
-    return Column(name, "other") if size is None else Column(name, "decimal", pa.decimal128(*size))
+    return SqlColumn(name, "other") if size is None else SqlColumn(name, "decimal", pa.decimal128(*size))
 
 
 def _kept_as(kind: pa.DataType) -> pa.DataType:

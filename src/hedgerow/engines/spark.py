@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.engines.spark_driver import hushed, open_spark, why_failed, why_lost
-from hedgerow.engines.sql import Column, Kind
+from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import DataFormat
 
@@ -124,7 +124,7 @@ class SparkTable:
                 return self.spark.table(data.removeprefix(TABLE))
             return self._own.read.parquet(_address(data))
 
-    def _check(self, frame: DataFrame) -> tuple[Column, ...]:
+    def _check(self, frame: DataFrame) -> tuple[SqlColumn, ...]:
         """Return the columns of a frame, or refuse one that statements could not name or would not see twice alike."""
         with self._own_words(reading=True):
             fields = frame.schema.fields
@@ -145,7 +145,7 @@ class SparkTable:
                 message = f"Two columns {which} differ in capitals only, which Spark does not tell apart."
                 hint = "rename one of them, or set spark.sql.caseSensitive to true"
                 raise DataError(Problem("duplicate-column", message, self.place, hint))
-        return tuple(Column(field.name, KINDS.get(field.dataType.typeName(), "other")) for field in fields)
+        return tuple(SqlColumn(field.name, KINDS.get(field.dataType.typeName(), "other")) for field in fields)
 
     def _share(self, name: str, frame: DataFrame) -> str:
         """Make a frame of the owner's session visible in ours; returns how a query names it."""
@@ -178,7 +178,7 @@ class SparkTable:
             return f"'{text}'"
         return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
 
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[SqlColumn, ...]:
         """Return the columns of the source, in order."""
         return self._columns
 

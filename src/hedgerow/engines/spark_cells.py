@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.clustering import Cells, ConstrainedKMember, DiverseClustering, Improved, MergeSmall, Runs
-from hedgerow.clustering.threads import IntArray, Progress
+from hedgerow.anonymization.clustering import Cells, ConstrainedKMember, DiverseClustering, Improved, MergeSmall, Runs
 from hedgerow.engines.spark import own_words
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.columns import QuasiIdentifier
 from hedgerow.microdata.ordering import starts_of_runs
+from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.microdata.sensitive import SensitiveColumn
-from hedgerow.recoding import WITHHELD, Recoding
+from hedgerow.types import IntArray, Steps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +67,7 @@ def cluster_in_tasks(
     clustering: Clustering,
     microdata: Microdata,
     cells: Cells,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
     tasks: int | None = None,
 ) -> Recoding:
     """Cluster as ``clustering(microdata, cells=cells)`` does, with the same result, in the tasks of a Spark session.
@@ -182,7 +182,7 @@ def _bundles(cell: IntArray, cells: int, tasks: int) -> IntArray:
     return bundle[cell]
 
 
-def _run(spark: SparkSession, work: Work, rows: pa.Table, records: int, progress: Progress | None) -> pa.Table:
+def _run(spark: SparkSession, work: Work, rows: pa.Table, records: int, progress: Steps | None) -> pa.Table:
     """Run one task for every bundle and return their answers."""
     bundles = int(rows.column("bundle").to_numpy().max()) + 1
     sent = spark.sparkContext.broadcast(work)
@@ -205,7 +205,7 @@ def _task(sent: Any) -> Any:
     return cluster
 
 
-def _gather(spark: SparkSession, frame: DataFrame, bundles: int, records: int, progress: Progress | None) -> pa.Table:
+def _gather(spark: SparkSession, frame: DataFrame, bundles: int, records: int, progress: Steps | None) -> pa.Table:
     """Run a job and return its rows, telling how far it is."""
     if progress is None:
         return frame.toArrow()

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem, how_to_install
-from hedgerow.memory import address_space, available_memory
-from hedgerow.outputs import PrivateFolder
+from hedgerow.outside.memory import address_space, available_memory
+from hedgerow.outside.outputs import PrivateFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

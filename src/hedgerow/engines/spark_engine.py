@@ -5,18 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hedgerow.clustering import Cells
-from hedgerow.clustering.threads import Progress
+from hedgerow.anonymization.clustering import Cells
+from hedgerow.anonymization.executing import HERE, Clustering
+from hedgerow.engines.rows import Rows
 from hedgerow.engines.spark import SparkTable
 from hedgerow.engines.spark_cells import cluster_in_tasks
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.microdata import Microdata
-from hedgerow.recoding import Recoding
-from hedgerow.release import Rows
-from hedgerow.solving import Clustering, here
+from hedgerow.microdata.recoding import Recoding
+from hedgerow.types import Steps
 
 DRIVER_PROFILES = 2_000_000
 """Profiles up to which the driver clusters by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparkExecutor:
+    """Runs clusterings on the driver, or in tasks if there are many profiles."""
+
+    session: SparkTable
+    driver_profiles: int
+
+    def run(self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: Steps | None) -> Recoding:
+        """Run a clustering inside cells."""
+        if len(microdata.profiles) <= self.driver_profiles:
+            return HERE.run(clustering, microdata, cells, progress)
+        return cluster_in_tasks(self.session.spark, clustering, microdata, cells, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +46,10 @@ class SparkEngine(SqlEngine):
     session: SparkTable
     driver_profiles: int = DRIVER_PROFILES
 
-    def cluster(
-        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: Progress | None
-    ) -> Recoding:
-        """Run a clustering inside cells: here, or in tasks if there are many profiles."""
-        if len(microdata.profiles) <= self.driver_profiles:
-            return here(clustering, microdata, cells, progress)
-        return cluster_in_tasks(self.session.spark, clustering, microdata, cells, progress)
+    @property
+    def executor(self) -> SparkExecutor:
+        """Where clusterings are run."""
+        return SparkExecutor(self.session, self.driver_profiles)
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder; ``parts`` are written by the executors."""

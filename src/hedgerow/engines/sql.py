@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from hedgerow.clustering import Cells
-from hedgerow.clustering.threads import Progress as ClusterProgress
+from hedgerow.anonymization.executing import HERE, Executor
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.engines.rows import CountedLink, Rows, Selected
+from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.classes import number_classes
 from hedgerow.microdata.read import check_columns, clean, dictionary_encoded
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.recoding import Recoding
-from hedgerow.release import CountedLink, IntArray, Rows, Selected
-from hedgerow.solving import Clustering, here
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +53,7 @@ SPACES = (
 
 
 @dataclass(frozen=True)
-class Column:
+class SqlColumn:
     """A column of a table in a database.
 
     Attributes
@@ -72,7 +71,7 @@ class Column:
     type: pa.DataType | None = None
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """What a database must offer: everything else is the same text for all.
 
     Attributes
@@ -110,7 +109,7 @@ class Session(Protocol):
     def literal(self, text: str) -> str:
         """Write a text."""
 
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[SqlColumn, ...]:
         """Return the columns of the source, in order."""
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
@@ -149,7 +148,7 @@ class CollapsedTable(Table):
 class SqlEngine:
     """A table in a database."""
 
-    session: Session
+    session: SqlSession
 
     @property
     def place(self) -> str:
@@ -165,7 +164,7 @@ class SqlEngine:
         """Read distinct values of quasi-identifiers and sensitive columns, with counts; ``also``: more columns."""
         import pyarrow as pa
 
-        session, source = self.session, Source(self.session, plan)
+        session, source = self.session, SqlSource(self.session, plan)
         check_columns(tuple(source.kinds), plan, session.place)
         raw = _gathered(session, source.collapse(also))
         pa.default_memory_pool().release_unused()  # what came in batches is not needed any more
@@ -190,11 +189,10 @@ class SqlEngine:
             names,
         )
 
-    def cluster(
-        self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: ClusterProgress | None
-    ) -> Recoding:
-        """Run a clustering inside cells, in this process."""
-        return here(clustering, microdata, cells, progress)
+    @property
+    def executor(self) -> Executor:
+        """Where clusterings are run."""
+        return HERE
 
     def apply(self, plan: Plan, table: Table, whole: Microdata, microdata: Microdata, recoding: Recoding) -> Rows:
         """Give the rows of a release, in the order of published values; it is uploaded when they are needed.
@@ -204,7 +202,7 @@ class SqlEngine:
         import pyarrow as pa
 
         assert isinstance(table, CollapsedTable)
-        source = Source(self.session, plan)
+        source = SqlSource(self.session, plan)
         class_of_row = number_classes(plan, table, whole)
         profiles = table.raw.append_column("class", pa.array(class_of_row))
         if (class_of_row < 0).any():
@@ -236,9 +234,6 @@ class SqlEngine:
 
     def write(self, rows: Rows, folder: Path, form: str) -> str:
         """Write released rows into a folder."""
-        if form == "parts":
-            message = "Parquet files in parts are written by a Spark cluster only."
-            raise HedgerowError(Problem("usage", message, hint="use csv or parquet"))
         return write(rows, folder, form)
 
     def close(self) -> None:
@@ -258,10 +253,10 @@ class Uploaded:
     labels: str
 
 
-class Source:
+class SqlSource:
     """The statements over one table under one plan."""
 
-    def __init__(self, session: Session, plan: Plan) -> None:
+    def __init__(self, session: SqlSession, plan: Plan) -> None:
         self.session = session
         self.plan = plan
         self.kinds = {column.name: column for column in session.columns()}
@@ -432,7 +427,7 @@ def _counted_parts(parts: pa.Table) -> pa.Table:
     return pa.table({"class": parts.column("class"), "g": parts.column("g"), "n": counts})
 
 
-def cleaned(column: pa.ChunkedArray, there: Column, missing: tuple[str, ...]) -> pa.ChunkedArray:
+def cleaned(column: pa.ChunkedArray, there: SqlColumn, missing: tuple[str, ...]) -> pa.ChunkedArray:
     """Bring a column that a query gave to the form that reading it from a file gives."""
     return clean(column if there.type is None else _given(column, there.type, there.name), missing)
 
@@ -450,7 +445,7 @@ def _given(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedA
         raise DataError(Problem("not-a-number", message, hint="make NaN missing (NULL)")) from None
 
 
-def _gathered(session: Session, query: str) -> pa.Table:
+def _gathered(session: SqlSession, query: str) -> pa.Table:
     """Gather the rows of a query column by column, text as whole numbers that point into its distinct values."""
     import pyarrow as pa
 

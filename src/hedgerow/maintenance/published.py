@@ -10,20 +10,18 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.hierarchy.numbers import number_label
 from hedgerow.microdata import FreeColumn, Microdata, Table, TreeColumn
 from hedgerow.microdata.columns import distinct_labels
 from hedgerow.microdata.ordering import number_rows
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.microdata.sensitive import fold
 from hedgerow.plan import Plan
-from hedgerow.recoding import Recoding
+from hedgerow.plan.hierarchy.numbers import number_label
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-IntArray = npt.NDArray[np.int64]
 
 
 def group_table(microdata: Microdata, recoding: Recoding, vectors: tuple[list[str], IntArray]) -> pa.Table:

@@ -11,7 +11,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Table
@@ -22,7 +21,6 @@ from hedgerow.plan import Plan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = npt.NDArray[np.int64]
 LONGEST_ROW = 1 << 26
 
 

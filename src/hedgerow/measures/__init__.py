@@ -1,4 +1,7 @@
-"""What a release costs its readers: one measure per file."""
+"""What a release loses and what it is worth: loss, NCP, granularity, group sizes, research value, association.
+
+May import: ``microdata`` and what is below. Start reading at ``loss.py``.
+"""
 
 from hedgerow.measures.end_points import exact_end_points
 from hedgerow.measures.group_size import discernibility, normalized_average_group_size

@@ -1,4 +1,4 @@
-"""How closely columns go together, and the weights that follow: who is told by the others weighs less (RV; SPEC §7).
+"""How closely columns go together, and the weights that follow: who is told by the others weighs less (Morton 2013).
 
 Two columns of labels: Cramér's V with Bergsma's correction for bias. A column of numbers and one of labels: the
 correlation ratio η. Two columns of numbers: the absolute value of Spearman's rank correlation.
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.hierarchy.numbers import parse_number
 from hedgerow.microdata import FreeColumn, Microdata
 from hedgerow.plan import Plan
+from hedgerow.plan.hierarchy.numbers import parse_number
 
 Floats = npt.NDArray[np.float64]
 LEAST_WEIGHT = 0.01

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hedgerow.microdata import FreeColumn, Microdata
-from hedgerow.recoding import Recoding
+from hedgerow.microdata.recoding import Recoding
 
 
 def exact_end_points(microdata: Microdata, recoding: Recoding) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Measures that look at group sizes only: discernibility and normalized average group size (SPEC §3)."""
+"""Measures that look at group sizes only: discernibility and normalized average group size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.recoding import IntArray
+from hedgerow.plan.concepts import MeasureDescriptor
+from hedgerow.types import IntArray
 
 
 def discernibility(sizes: IntArray, withheld: int) -> int:
@@ -30,3 +31,28 @@ def normalized_average_group_size(sizes: IntArray, withheld: int, k: int) -> Fra
     Fraction(3, 2)
     """
     return Fraction(int(sizes.sum()) + withheld, len(sizes) * k) if len(sizes) else None
+
+
+DESCRIPTORS = (
+    MeasureDescriptor(
+        name="discernibility",
+        title="discernibility",
+        help="Σ group size² + records · withheld",
+        order=50,
+        of_release=lambda measured: discernibility(measured.recoding.sizes, measured.withheld),
+        compared=6,
+        objective="discernibility",
+        score_of_node=lambda found, records, k: found.squares + float(records) * found.withheld,
+    ),
+    MeasureDescriptor(
+        name="normalized_average_group_size",
+        title="normalized average group size",
+        help="records / (groups · k): 1 is the best that k allows",
+        order=60,
+        of_release=lambda measured: normalized_average_group_size(
+            measured.recoding.sizes, measured.withheld, measured.plan.privacy.k
+        ),
+        objective="group-size",
+        score_of_node=lambda found, records, k: records / (found.groups * k) if found.groups else float("inf"),
+    ),
+)

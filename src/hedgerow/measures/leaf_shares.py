@@ -1,4 +1,4 @@
-"""Measures that count leaves: normalized certainty penalty, and granularity, which is ARX's loss (SPEC §3)."""
+"""Measures that count leaves: normalized certainty penalty, and granularity, which is ARX's loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from hedgerow.measures.loss import share_lost
 from hedgerow.microdata import FreeColumn, Microdata
-from hedgerow.recoding import IntArray, Recoding
+from hedgerow.microdata.recoding import Recoding
+from hedgerow.plan.concepts import MeasureDescriptor
+from hedgerow.types import IntArray
 
 
 def ncp(microdata: Microdata, recoding: Recoding) -> Fraction:
@@ -54,3 +56,27 @@ def _total(
 def _most(microdata: Microdata) -> Fraction:
     """What it would cost to withhold everything."""
     return microdata.records * sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
+
+
+DESCRIPTORS = (
+    MeasureDescriptor(
+        name="ncp",
+        title="normalized certainty penalty (NCP)",
+        help="leaves under the published node / all leaves, mean over records and columns; 0 for one value",
+        order=30,
+        of_release=lambda measured: mean_ncp(measured.microdata, measured.recoding),
+        compared=4,
+        objective="ncp",
+        cost_of_nodes=lambda tree, leaves: (np.where(tree.leaf_counts == 1, 0, tree.leaf_counts), leaves),
+    ),
+    MeasureDescriptor(
+        name="granularity",
+        title="granularity (ARX's loss)",
+        help="(leaves under the published node − 1) / (all leaves − 1), mean over records and columns",
+        order=40,
+        of_release=lambda measured: granularity(measured.microdata, measured.recoding),
+        compared=5,
+        objective="granularity",
+        cost_of_nodes=lambda tree, leaves: (tree.leaf_counts - 1, leaves - 1),
+    ),
+)

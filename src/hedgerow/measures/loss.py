@@ -1,4 +1,7 @@
-"""Loss of generalization: IL, total loss and NTIL (CKA Def. 8–11, CPKA Def. 10–11, INC Def. 3–5; SPEC §3).
+"""Loss of generalization: IL, total loss and NTIL.
+
+Definitions 8 to 11 of Miller, Campan and Truta 2008, 10 and 11 of Campan, Truta and Cooper 2010, 3 to 5 of Truta and
+Campan 2007.
 
 A group loses, per record and attribute, height of its node / height of the tree, or width of its interval / range of
 the whole table. A withheld record loses 1 per attribute, a suppressed cell 1. Everything is computed exactly and
@@ -13,7 +16,9 @@ import numpy as np
 
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier
 from hedgerow.microdata.columns import Shown
-from hedgerow.recoding import IntArray, Recoding
+from hedgerow.microdata.recoding import Recoding
+from hedgerow.plan.concepts import MeasureDescriptor
+from hedgerow.types import IntArray
 
 
 def loss_by_attribute(microdata: Microdata, recoding: Recoding) -> dict[str, Fraction]:
@@ -59,3 +64,29 @@ def _dot(values: IntArray, sizes: IntArray) -> int:
     if len(values) and int(np.abs(values).max()) * int(sizes.sum()) >= 1 << 62:
         return sum(value * size for value, size in zip(values.tolist(), sizes.tolist(), strict=True))
     return int(np.dot(values, sizes))
+
+
+DESCRIPTORS = (
+    MeasureDescriptor(
+        name="loss",
+        title="total loss",
+        help="height of the published node / height of the tree, summed over records and columns; withheld: 1 each",
+        order=10,
+        of_release=lambda measured: sum(measured.losses.values(), Fraction(0)),
+        beside=lambda measured: {
+            "loss_by_attribute": measured.losses,
+            "share_lost_by_attribute": share_lost_by_attribute(measured.microdata, measured.losses),
+        },
+    ),
+    MeasureDescriptor(
+        name="ntil",
+        title="normalized total loss (NTIL)",
+        help="total loss / that of withholding everything: 0 if nothing was coarsened, 1 if everything was withheld",
+        order=20,
+        of_release=lambda measured: ntil(measured.microdata, measured.recoding),
+        beside=lambda measured: {"most_loss": measured.most_loss},
+        compared=3,
+        objective="loss",
+        cost_of_nodes=lambda tree, leaves: (tree.heights, tree.height),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Research value: what a release is still worth to a researcher, by granularity and rules kept (RV; SPEC §7).
+"""Research value: what a release is still worth to a researcher, by granularity and rules kept (Morton 2013).
 
 The value of a column is weight × granularity × share of its rules that are kept, or, with λ, weight × (λ · granularity
 + (1 − λ) · share of rules). Granularity is 1 where nothing is coarsened: one over the span of the published ranges for
@@ -21,14 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import PlanError, Problem
-from hedgerow.hierarchy.numbers import Number, parse_half_open, parse_number
-from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
 from hedgerow.microdata.columns import Shown, spellings
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan, Rule
-from hedgerow.recoding import IntArray, Recoding
+from hedgerow.plan.concepts import MeasureDescriptor
+from hedgerow.plan.hierarchy.numbers import Number, parse_half_open, parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.types import BoolArray, IntArray
 
-BoolArray = npt.NDArray[np.bool_]
 WIDEST = 1 << 56
 
 
@@ -410,3 +411,27 @@ def _floor(number: Fraction) -> int:
 
 def _ceiling(number: Fraction) -> int:
     return -(-number.numerator // number.denominator)
+
+
+DESCRIPTORS = (
+    MeasureDescriptor(
+        name="research_value",
+        title="research value",
+        help="how fine published values are and how many rules they keep, weighted: most is best",
+        order=70,
+        of_release=lambda measured: sum(measured.values.values(), Fraction(0)),
+        beside=lambda measured: {"research_value_by_attribute": measured.values},
+        compared=1,
+        objective="research-value",
+        more_is_better=True,
+    ),
+    MeasureDescriptor(
+        name="mean_group_value",
+        title="mean research value of groups",
+        help="mean over records of the research value of their group, which merging goes by",
+        order=80,
+        of_release=lambda measured: mean_group_value(measured.microdata, measured.recoding, measured.worths),
+        compared=2,
+        more_is_better=True,
+    ),
+)

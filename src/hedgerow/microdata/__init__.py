@@ -1,4 +1,10 @@
-"""Reading tables and encoding them to profiles with counts."""
+"""The table as algorithms see it: read, parsed in a child, encoded to small numbers, collapsed to profiles with counts.
+
+``parsing/`` turns the bytes of files into columns; ``read`` finds and checks them; ``microdata`` encodes them;
+``recoding`` says who is in which group, published as what.
+
+May import: ``plan`` and what is below. Start reading at ``microdata.py``.
+"""
 
 from hedgerow.microdata.columns import FreeColumn, QuasiIdentifier, TreeColumn
 from hedgerow.microdata.microdata import Microdata, encode_table

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.microdata.microdata import IntArray, Microdata, ranks
+from hedgerow.microdata.microdata import Microdata, ranks
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.microdata.read import Table
 from hedgerow.plan import Plan
+from hedgerow.types import IntArray
 
 
 def number_classes(plan: Plan, table: Table, microdata: Microdata) -> IntArray:

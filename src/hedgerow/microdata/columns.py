@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, PlanError, Problem
-from hedgerow.hierarchy import builders, limits
-from hedgerow.hierarchy.intervals import Intervals, segments
-from hedgerow.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
-from hedgerow.hierarchy.tree import Hierarchy, IntArray
 from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.plan import Attribute, HierarchySpec, Limit
+from hedgerow.plan.hierarchy import builders, limits
+from hedgerow.plan.hierarchy.intervals import Intervals, segments
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+from hedgerow.plan.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -281,21 +282,15 @@ def build_hierarchy(attribute: Attribute, present: list[str]) -> builders.Built:
     spec = attribute.hierarchy
     if spec is None:
         return builders.flat(sorted(present))
-    rules: dict[str, Callable[[], builders.Built]] = {
-        "tree": lambda: builders.place_in(Hierarchy.from_tree(spec.tree or {}), present),
-        "bands": lambda: builders.bands(present, spec.bands or ()),
-        "cuts": lambda: builders.cuts(present, spec.cuts or ()),
-        "prefix": lambda: builders.prefixes(present, spec.prefix or (), spec.length),
-        "dates": lambda: builders.dates(present, spec.dates or (), spec.form),
-    }
-    return rules[spec.kind]()
+    return HIERARCHY_KINDS[spec.kind].build(spec, present)
 
 
 def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
     spec = attribute.hierarchy
-    if spec is not None and spec.kind == "prefix" and spec.length is None:
-        return spec.model_copy(update={"length": max(map(len, present), default=1)})
-    return spec
+    if spec is None:
+        return None
+    settled: HierarchySpec = HIERARCHY_KINDS[spec.kind].settled(spec, max(map(len, present), default=1))
+    return settled
 
 
 def _marked(name: str, attribute: Attribute, hierarchy: Hierarchy, strict: bool = True) -> tuple[int, ...]:
@@ -343,7 +338,8 @@ def records_without_leaf(
     bad = np.array([label in unplaced for label in labels], bool)[indices]
     if attribute.unknown == "withhold":
         return bad
-    numeric = attribute.free or (attribute.hierarchy is not None and attribute.hierarchy.kind in ("bands", "cuts"))
+    spec = attribute.hierarchy
+    numeric = attribute.free or (spec is not None and HIERARCHY_KINDS[spec.kind].as_numbers)
     what = "are not numbers that it covers" if numeric else "have no leaf in its hierarchy"
     message = f"Column {name!r}: {in_records(bad, counts, f' ({len(unplaced):,} different values) {what}')}."
     hint = "extend the hierarchy, add a missing marker to data.missing, or set 'unknown: withhold'"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from hedgerow.errors import Problem
-from hedgerow.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.numbers import parse_number
 
 FEWEST_COUNTED = 3
 """Whole numbers that count up by one are names, as years side by side are, if there are at least so many."""

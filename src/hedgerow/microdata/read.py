@@ -1,4 +1,4 @@
-"""Reading a table: CSV, Parquet, Arrow files, and anything that hands over an Arrow stream (pandas, polars, pyarrow).
+"""Reading a table: files, and anything that hands over an Arrow stream (pandas, polars, pyarrow).
 
 Only the columns that the plan needs are read: identifiers never enter the process's tables. Files are parsed in a
 child process: a damaged one cannot end this one. Messages name columns of the plan and row numbers, never what a cell
@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow import sandbox
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.header import first_record
-from hedgerow.parsing.cleaning import clean, dictionary_encoded
+from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
+from hedgerow.outside import sandbox
+from hedgerow.outside.sandbox.limits import MOST_COLUMNS, room
+from hedgerow.outside.server import check_path, is_server, shown
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.sandbox.limits import MOST_COLUMNS, room
-from hedgerow.server import check_path, is_server, shown
+from hedgerow.plan.formats import FILE_FORMATS, FormatDescriptor, by_ending, format_titles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,12 +41,15 @@ __all__ = [
     "column_names",
     "dictionary_encoded",
     "file_extent",
-    "file_kind",
+    "file_format",
     "file_schema",
     "place_of",
     "read_batches",
     "read_table",
 ]
+
+NOT_READ = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".xlsx", ".xls", ".json", ".sav", ".dta"})
+"""Endings of files that are no text, or no table: nobody means them to be taken for CSV."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class Extent:
 
 
 def file_extent(path: Path, form: DataFormat) -> Extent:
-    """Return how much a Parquet or Arrow file says it holds."""
+    """Return how much a file says it holds."""
     with _ask("describe", path, form) as answer:
         told = answer.facts
         return Extent(told.get("rows"), len(told["names"]), told.get("unpacked", 0))
@@ -179,14 +183,18 @@ def check_file(source: Any) -> None:
 
 def _ask(task: str, path: Path, form: DataFormat, wanted: Sequence[str] = ()) -> sandbox.Answer:
     """Have a file parsed in a child."""
+    written = file_format(path, form)
+    given = form.model_dump(include={"delimiter", "encoding", "quote", "missing"})
+    open_ = written.settings.keys() - form.model_fields_set
     request = {
         "place": str(path),
-        "kind": file_kind(path, form),
-        "form": form.model_dump(include={"delimiter", "encoding", "quote", "missing"}),
+        "title": written.title,
+        "reader": written.reader,
+        "form": given | {key: written.settings[key] for key in open_},
         "wanted": list(wanted),
         "room": room(),
     }
-    return sandbox.run(f"hedgerow.parsing.tasks:{task}", request, [path])
+    return sandbox.run(f"hedgerow.microdata.parsing.tasks:{task}", request, [path])
 
 
 def _read_file(path: Path, plan: Plan, wanted: list[str]) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
@@ -203,15 +211,18 @@ def _checked_names(answer: sandbox.Answer, plan: Plan, place: str) -> tuple[tupl
     return names, form
 
 
-def file_kind(path: Path, form: DataFormat) -> str:
-    """Return csv, parquet or arrow: what the plan says, or else by the file's ending."""
-    by_ending = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
+def file_format(path: Path, form: DataFormat) -> FormatDescriptor:
+    """Return the format of a file: what the plan says, or else by its ending."""
     if form.format is not None:
-        return form.format
-    if path.suffix.lower() in (".gz", ".zip", ".bz2", ".xz", ".zst", ".xlsx", ".xls", ".json", ".sav", ".dta"):
+        if form.format not in FILE_FORMATS:
+            message = f"There is no file format {form.format!r}."
+            raise DataError(Problem("format", message, str(path), f"one of {', '.join(FILE_FORMATS.names)}"))
+        return FILE_FORMATS[form.format]
+    found = by_ending(path.suffix)
+    if found is None and path.suffix.lower() in NOT_READ:
         message = f"Files ending in {path.suffix} are not read."
-        raise DataError(Problem("format", message, str(path), "give CSV, Parquet or Arrow, not compressed"))
-    return by_ending.get(path.suffix.lower(), "csv")
+        raise DataError(Problem("format", message, str(path), f"give {format_titles()}, not compressed"))
+    return found or next(one for one in FILE_FORMATS if one.any_ending)
 
 
 # -- tables in memory ------------------------------------------------------------------------------------------------

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.hierarchy.numbers import Number, parse_number
-from hedgerow.hierarchy.tree import Hierarchy, IntArray
 from hedgerow.microdata.columns import build_hierarchy, distinct_labels, records_without_leaf
 from hedgerow.plan import Attribute, HierarchySpec
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+from hedgerow.plan.hierarchy.numbers import Number, parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,9 +99,11 @@ def encode_sensitive(
 
 def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:
     spec = attribute.hierarchy
-    if spec is not None and spec.kind == "prefix" and spec.length is None:
-        return spec.model_copy(update={"length": max((len(fold(label)) for label in present), default=1)})
-    return spec
+    if spec is None:
+        return None
+    longest = max((len(fold(label)) for label in present), default=1)
+    settled: HierarchySpec = HIERARCHY_KINDS[spec.kind].settled(spec, longest)
+    return settled
 
 
 def _by_hierarchy(attribute: Attribute, present: list[str]) -> tuple[dict[str, str], Hierarchy]:
@@ -110,7 +114,7 @@ def _by_hierarchy(attribute: Attribute, present: list[str]) -> tuple[dict[str, s
         leaf_of = {fold(leaf): leaf for leaf in tree.leaves}
         placed = {label: leaf_of[fold(label)] for label in present if fold(label) in leaf_of}
     else:
-        folded = attribute.hierarchy.kind == "prefix"  # numbers and dates have one form already
+        folded = HIERARCHY_KINDS[attribute.hierarchy.kind].folded  # numbers and dates have one form already
         texts = {label: fold(label) if folded else label for label in present}
         built = build_hierarchy(attribute, sorted(set(texts.values())))
         tree = built.hierarchy

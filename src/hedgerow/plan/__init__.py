@@ -1,4 +1,10 @@
-"""The plan: one readable file that says what every column is, how far it may be coarsened, and what must hold."""
+"""What the owner asks, in one immutable object: read, checked, resolved and written here, with its hierarchies.
+
+``hierarchy/`` has trees, free intervals and limits; ``model`` the keys of a plan; ``check`` what they may not say
+together; ``plan`` the :class:`Plan` itself.
+
+May import: ``outside``, ``errors``. Start reading at ``model.py``.
+"""
 
 from hedgerow.plan.model import (
     Attribute,
@@ -11,7 +17,7 @@ from hedgerow.plan.model import (
     Rule,
     Withhold,
 )
-from hedgerow.plan.plan import Plan
+from hedgerow.plan.plan import Plan, settled_plan
 
 __all__ = [
     "Attribute",
@@ -24,4 +30,5 @@ __all__ = [
     "ResearchValue",
     "Rule",
     "Withhold",
+    "settled_plan",
 ]

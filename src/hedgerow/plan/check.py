@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,21 +11,20 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
-from hedgerow.hierarchy import builders
-from hedgerow.hierarchy.files import read_hierarchy
-from hedgerow.hierarchy.limits import nodes_by_name
-from hedgerow.hierarchy.numbers import parse_half_open, parse_number
-from hedgerow.hierarchy.tree import Hierarchy
 from hedgerow.plan.check_value import check_rules, check_weights
+from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
+from hedgerow.plan.grammar import part_of_grammar, validate
+from hedgerow.plan.hierarchy.builders import ROOT
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+from hedgerow.plan.hierarchy.limits import nodes_by_name
+from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.plan.model import (
     EVERY,
     Attribute,
-    DataFormat,
     HierarchySpec,
     Limit,
-    Method,
     PlanModel,
-    Privacy,
     ResearchValue,
     Role,
     Rule,
@@ -36,19 +33,6 @@ from hedgerow.plan.model import (
 )
 from hedgerow.plan.places import Places
 
-RULE_CHECKS: dict[str, Callable[[Any], None]] = {
-    "bands": builders.check_bands,
-    "cuts": builders.check_cuts,
-    "prefix": builders.check_prefixes,
-    "dates": builders.check_dates,
-}
-DATE_NAME = re.compile(r"\d{4}(-\d\d(-\d\d)?|-Q[1-4]|s)?")
-NODE_NAMES = {
-    "bands": "intervals are named like 30-39, or [30, 40) where numbers have fractions",
-    "cuts": "intervals are named like 30-39, or [30, 40) where numbers have fractions",
-    "prefix": "nodes are named like 431**, with as many characters as a full value",
-    "dates": "nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
-}
 PARTS_BY_ROLE: dict[str, set[str]] = {
     "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight", "numeric"},
     "sensitive": {"hierarchy", "weight", "level"},
@@ -63,7 +47,7 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
         hint = "start with 'attributes:' and 'privacy: {k: 5}'"
         return None, [Problem("yaml", "A plan must be a mapping of keys to values.", places.of(()), hint)]
     try:
-        model = PlanModel.model_validate(raw)
+        model = validate(raw)
     except ValidationError as error:
         problems = [_problem(details, places) for details in error.errors()]
         return None, problems + _check_readable_parts(raw, places, base)
@@ -73,7 +57,7 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
         attributes[name], found = _check_attribute(name, attribute, places, base)
         problems += found
     model = model.model_copy(update={"attributes": attributes})
-    return model, problems + _check_k(model.privacy, places) + _check_whole(model, places)
+    return model, problems + _check_k(model.privacy.k, places) + _check_whole(model, places)
 
 
 def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path | None) -> list[Problem]:
@@ -85,7 +69,8 @@ def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path | N
             known = _known_keys(part, (*Attribute.model_fields, "limits"))
             problems += _check_attribute(name, Attribute.model_validate(known), places, base)[1]
     with suppress(ValidationError):
-        problems += _check_k(Privacy.model_validate(_known_keys(raw.get("privacy"), Privacy.model_fields)), places)
+        known = _known_keys(raw.get("privacy"), part_of_grammar("privacy").model_fields)
+        problems += _check_k(dict(part_of_grammar("privacy").model_validate(known))["k"], places)
     return problems
 
 
@@ -149,9 +134,9 @@ def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
         models: dict[str, type[BaseModel]] = {"hierarchy": HierarchySpec, "limit": Limit}
         return models.get(str(loc[2]), Attribute) if len(loc) > 2 else Attribute
     models = {
-        "data": DataFormat,
-        "privacy": Privacy,
-        "method": Method,
+        "data": part_of_grammar("data"),
+        "privacy": part_of_grammar("privacy"),
+        "method": part_of_grammar("method"),
         "withhold": Withhold,
         "rules": Rule,
         "research_value": ResearchValue,
@@ -237,24 +222,19 @@ def _check_attribute(
         report("conflict", message, "use error or withhold", "unknown")
     spec, tree = attribute.hierarchy, None
     if spec is not None:
-        if spec.kind == "file":
-            if base is None:
-                message = f"Column {name!r}: a plan that is taken from elsewhere may not name files of this machine."
-                report("hierarchy-file", message, "write the hierarchy out as a tree", "hierarchy")
-            else:
-                tree = attempt(lambda: read_hierarchy(base / str(spec.file)), "hierarchy")
-            if tree is not None:
-                attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
-        elif spec.kind == "tree":
-            tree = attempt(lambda: Hierarchy.from_tree(spec.tree or {}), "hierarchy")
+        kind = HIERARCHY_KINDS[spec.kind]
+        if kind.is_file and base is None:
+            message = f"Column {name!r}: a plan that is taken from elsewhere may not name files of this machine."
+            report("hierarchy-file", message, "write the hierarchy out as a tree", "hierarchy")
         else:
-            check = RULE_CHECKS[spec.kind]
-            attempt(lambda: check(getattr(spec, spec.kind)), "hierarchy")
+            tree = attempt(lambda: kind.check(spec, base or Path()), "hierarchy")
+        if kind.is_file and tree is not None:
+            attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
     if attribute.numeric is False and attribute.free:
         message = f"Column {name!r}: free intervals are numbers."
         report("conflict", message, "leave 'numeric' out, or use a hierarchy instead of the intervals", "numeric")
     leaves = () if tree is None else tree.leaves
-    of_numbers = spec is not None and spec.kind not in ("prefix", "dates")
+    of_numbers = spec is not None and HIERARCHY_KINDS[spec.kind].of_numbers
     of_numbers = of_numbers and all(parse_number(leaf) is not None for leaf in leaves)
     if attribute.numeric and not attribute.free and not of_numbers and attribute.role == "quasi-identifier":
         message = f"Column {name!r}: 'numeric' wants a hierarchy of numbers."
@@ -298,7 +278,7 @@ def _check_limit(
         for node in limit.nodes:
             if not _could_be_node(spec, node):
                 message = f"Column {name!r}: limit {node!r} is not a node that the hierarchy can have."
-                report("unknown-limit", message, NODE_NAMES[spec.kind], "limit")
+                report("unknown-limit", message, HIERARCHY_KINDS[spec.kind].node_names, "limit")
     elif attribute.snap is not None:
         if limit.width is not None and limit.width < attribute.snap - 1:
             message = f"Column {name!r}: a width below one step of 'snap' admits no value at all."
@@ -315,38 +295,21 @@ def _check_limit(
 def _height(spec: HierarchySpec | None, tree: Hierarchy | None) -> int | None:
     if tree is not None:
         return tree.height
-    if spec is None:
-        return 1
-    if spec.kind in ("bands", "cuts", "dates"):
-        return len(getattr(spec, spec.kind)) + 1
-    return None  # prefixes: depends on the length of the values
+    return 1 if spec is None else HIERARCHY_KINDS[spec.kind].height(spec)
 
 
 def _could_be_node(spec: HierarchySpec, name: str) -> bool:
     """Tell whether a hierarchy made by a rule could have a node of this name."""
-    if name.strip() == builders.ROOT:
-        return True
-    if spec.dates is not None:
-        return bool(DATE_NAME.fullmatch(name))
-    if spec.prefix is not None:
-        stem = name.rstrip("*")
-        length = spec.length or max(len(name), *spec.prefix)
-        return 0 < len(name) <= length and (stem == name or (len(name) == length and len(stem) <= max(spec.prefix)))
-    ends = parse_half_open(name)
-    if parse_number(name) is not None or ends is None:
-        return parse_number(name) is not None
-    if spec.bands is not None:
-        return any(ends[1] - ends[0] == width and ends[0] % width == 0 for width in spec.bands)
-    return any(ends in pairwise(points) for points in spec.cuts or ())
+    return name.strip() == ROOT or HIERARCHY_KINDS[spec.kind].could_be_node(spec, name)
 
 
 # -- problems of the plan as a whole ---------------------------------------------------------------------------------
 
 
-def _check_k(privacy: Privacy, places: Places) -> list[Problem]:
-    if privacy.k >= 2:
+def _check_k(k: int, places: Places) -> list[Problem]:
+    if k >= 2:
         return []
-    message = f"'privacy.k' must be at least 2. Got {privacy.k} instead."
+    message = f"'privacy.k' must be at least 2. Got {k} instead."
     return [Problem("k-too-small", message, places.of(("privacy", "k")), "5 is a common choice")]
 
 
@@ -375,9 +338,8 @@ def _check_demands(model: PlanModel, places: Places) -> list[Problem]:
     """Find demands on columns that are not sensitive, and demands that contradict k or the hierarchy."""
     problems = []
     sensitive = model.columns("sensitive")
-    for name in ("p", "l", "t", "alpha"):
+    for name, asked in model.privacy.asked.items():
         place = places.of(("privacy", name))
-        asked = getattr(model.privacy, name) or {}
         if asked and not sensitive:
             message = f"'privacy.{name}' asks about sensitive columns, but none is sensitive."
             problems.append(Problem("conflict", message, place, "give some column the role sensitive"))
@@ -387,17 +349,14 @@ def _check_demands(model: PlanModel, places: Places) -> list[Problem]:
                 message = f"'privacy.{name}' names {column!r}, which is not a sensitive column."
                 problems.append(Problem("conflict", message, place, did_you_mean(column, sensitive)))
     for column in sensitive:
-        demands = model.privacy.demands(column)
-        for name, count in (("p", demands.get("p")), ("l", getattr(demands.get("l"), "distinct", None))):
-            if count is not None and count > model.privacy.k:
+        for name, demand in model.privacy.demands(column).items():
+            asks, place = PRIVACY_MODELS[name], places.of(("privacy", name))
+            count = asks.least_values(demand)
+            if count > model.privacy.k:
                 message = f"'privacy.{name}' asks for {count} different values in groups of k = {model.privacy.k}."
-                problems.append(
-                    Problem("conflict", message, places.of(("privacy", name)), "let k be at least as large")
-                )
-        closeness = demands.get("t")
-        if closeness and closeness.distance == "hierarchical" and model.attributes[column].hierarchy is None:
-            message = f"'privacy.t' asks for a hierarchical distance, but column {column!r} has no hierarchy."
-            problems.append(Problem("conflict", message, places.of(("privacy", "t")), "give it one, or use 'equal'"))
+                problems.append(Problem("conflict", message, place, "let k be at least as large"))
+            for message, hint in asks.conflicts(column, model.attributes[column], demand):
+                problems.append(Problem("conflict", message, place, hint))
     return list(dict.fromkeys(problems))
 
 
@@ -408,41 +367,41 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
     def conflict(message: str, part: str, hint: str) -> None:
         problems.append(Problem("conflict", message, places.of(("method", part)), hint))
 
-    if method.name == "lattice":
+    way = METHODS[method.name]
+    if way.needs_levels:
         for column in model.quasi_identifiers:
             if model.attributes[column].free and model.attributes[column].hierarchy is None:
-                message = f"Column {column!r} has free intervals, but the lattice needs levels."
+                message = f"Column {column!r} has free intervals, but the {way.title} needs levels."
                 hint = "give it a hierarchy such as bands, or use method: cluster"
                 problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
     elif method.limits == "whole-levels":
         conflict("'method.limits: whole-levels' goes with the lattice only.", "limits", "use keep")
-    by_value = method.name == "lattice" and method.objective == "research-value"
-    by_groups = method.name in ("cluster", "partition")
-    if method.objective == "research-value" and not by_value and not by_groups:
-        hint = "use method: utility as it is, or objective: research-value with lattice or cluster"
-        conflict("'method.objective: research-value' goes with lattice, cluster and partition only.", "objective", hint)
-    if method.objective in ("discernibility", "group-size") and by_groups:
-        message = f"'method.objective: {method.objective}' goes with the lattice only."
-        conflict(message, "objective", "use loss, ncp, granularity or research-value")
-    elif method.objective != "loss" and method.name == "partition" and method.improve == "off":
-        message = "'method.objective' goes with method partition only if it is improved."
+    if "objective" not in way.options and method.objective != "loss":
+        message = f"'method.objective: {method.objective}' does not go with method {method.name}, which has its own."
+        conflict(message, "objective", f"leave it out, or use method {_one_of(_having('objective'))}")
+    elif method.objective not in way.objectives and "objective" in way.options:
+        those = [one.name for one in METHODS if method.objective in one.objectives and "objective" in one.options]
+        message = f"'method.objective: {method.objective}' goes with {_both(those)} only."
+        conflict(message, "objective", f"use {_one_of(way.objectives)}")
+    elif way.objective_if_improved and method.objective != "loss" and method.improve == "off":
+        message = f"'method.objective' goes with method {method.name} only if it is improved."
         conflict(message, "objective", "add improve: quick, or leave it out")
     if method.improve != "off":
-        if method.name in ("lattice", "euclidean"):
+        if "improve" not in way.options:
             message = f"'method.improve' does not go with method {method.name}."
-            conflict(message, "improve", "use it with cluster, partition, utility or bottom-up")
+            conflict(message, "improve", f"use it with {_one_of(_having('improve'))}")
         if method.suppress or method.overlap == "forbidden":
             message = "'method.improve' does not go with 'suppress', nor with 'overlap: forbidden'."
             conflict(message, "improve", "leave one of the two out")
-    if method.search != "exact" and not by_value:
+    if method.search != "exact" and not ("search" in way.options and method.objective == "research-value"):
         message = f"'method.search: {method.search}' goes with the lattice by research value only."
         conflict(message, "search", "use {name: lattice, objective: research-value}, or leave it out")
-    if method.split is not None and method.name != "cluster":
-        hint = "use {name: cluster, split: …}, or leave it out"
-        conflict("'method.split' goes with method cluster only.", "split", hint)
+    if method.split is not None and "split" not in way.options:
+        message = f"'method.split' goes with method {_both(_having('split'))} only."
+        conflict(message, "split", "use {name: cluster, split: …}, or leave it out")
     if method.overlap == "forbidden":
-        if not model.merges:
-            message = "'method.overlap' goes with utility, bottom-up and euclidean only."
+        if "overlap" not in way.options:
+            message = f"'method.overlap' goes with {_both(_having('overlap'))} only."
             conflict(message, "overlap", "choose one of these methods, or leave it out")
         for column in model.quasi_identifiers:
             limit = model.attributes[column].limit
@@ -450,15 +409,32 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
                 message = f"'method.overlap: forbidden' widens ranges, but column {column!r} has a greatest width."
                 conflict(message, "overlap", "use cuts as its limit, or allow overlap")
     if method.suppress:
-        if method.name != "utility":
-            conflict("'method.suppress' goes with method utility only.", "suppress", "choose it, or leave this out")
+        if "suppress" not in way.options:
+            message = f"'method.suppress' goes with method {_both(_having('suppress'))} only."
+            conflict(message, "suppress", "choose it, or leave this out")
         if model.missing != "matches-any":
             message = "'method.suppress' makes cells missing on one side of a group only."
             hint = "say that this is meant with missing: matches-any at the top of the plan, or leave it out"
             conflict(message, "suppress", hint)
-        if any(set(model.privacy.demands(column)) - {"p"} for column in model.columns("sensitive")):
-            message = "'method.suppress' goes with k and p only."
+        may = {one.name for one in PRIVACY_MODELS if one.with_suppression}
+        if any(set(model.privacy.demands(column)) - may for column in model.columns("sensitive")):
+            message = f"'method.suppress' goes with k and {', '.join(sorted(may))} only."
             conflict(message, "suppress", "leave the other demands on sensitive columns out, or do not suppress")
         if model.method.limits == "ignore":
             conflict("'method.suppress' does not go with ignored limits.", "suppress", "leave one of the two out")
     return problems
+
+
+def _having(option: str) -> list[str]:
+    """Name the methods that have an option."""
+    return [method.name for method in METHODS if option in method.options]
+
+
+def _both(names: Sequence[str]) -> str:
+    """Write a list as people say it: a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """Write a choice as people say it: a, b or c."""
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hedgerow.errors import Problem, did_you_mean
-from hedgerow.hierarchy.numbers import parse_number
-from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.plan.model import Attribute, PlanModel, Rule
 from hedgerow.plan.places import Places
 

@@ -11,11 +11,22 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from hedgerow.hierarchy.numbers import parse_number
-from hedgerow.hierarchy.tree import Hierarchy
+from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.tree import Hierarchy
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
@@ -109,9 +120,7 @@ class DataFormat(Frozen):
     encoding: str = Field(default="utf-8", description="of CSV files, such as utf-8 or latin-1")
     quote: str = Field(default='"', pattern=ONE_PLAIN_CHARACTER, description="quotation mark of CSV files")
     missing: tuple[str, ...] = Field(default=("",), description="cells that mean a missing value")
-    format: Literal["csv", "parquet", "arrow"] | None = Field(
-        default=None, description="by the file's ending if absent"
-    )
+    format: str | None = Field(default=None, description="by the file's ending if absent")
 
     @model_validator(mode="before")
     @classmethod
@@ -140,21 +149,20 @@ class HierarchySpec(Frozen):
     @property
     def kind(self) -> str:
         """Which of the kinds this is."""
-        return next(kind for kind in HIERARCHY_KINDS if getattr(self, kind) is not None)
+        return next(kind for kind in HIERARCHY_KINDS.names if getattr(self, kind) is not None)
 
     @model_validator(mode="after")
     def _one_kind(self) -> HierarchySpec:
-        given = [kind for kind in HIERARCHY_KINDS if getattr(self, kind) is not None]
+        given = [kind for kind in HIERARCHY_KINDS if getattr(self, kind.name) is not None]
         if len(given) != 1:
-            raise PydanticCustomError("one_kind", "must have exactly one of " + ", ".join(HIERARCHY_KINDS))
-        if self.length is not None and self.prefix is None:
-            raise PydanticCustomError("one_kind", "may have 'length' only with 'prefix'")
-        if self.form is not None and self.dates is None:
-            raise PydanticCustomError("one_kind", "may have 'form' only with 'dates'")
+            names = {"names": ", ".join(HIERARCHY_KINDS.names)}
+            raise PydanticCustomError("one_kind", "must have exactly one of {names}", names)
+        for kind in HIERARCHY_KINDS:
+            for key in kind.beside:
+                if getattr(self, key) is not None and kind not in given:
+                    only = {"key": key, "kind": kind.name}
+                    raise PydanticCustomError("one_kind", "may have '{key}' only with '{kind}'", only)
         return self
-
-
-HIERARCHY_KINDS = ("file", "tree", "bands", "cuts", "prefix", "dates")
 
 
 class Limit(Frozen):
@@ -244,59 +252,11 @@ class Attribute(Frozen):
         """Tell whether research value and rules see the column as numbers rather than as labels."""
         if self.numeric is not None:
             return self.numeric
-        return self.free or (self.hierarchy is not None and self.hierarchy.kind in ("bands", "cuts"))
-
-
-class LDiversity(Frozen):
-    """How diverse the values of a sensitive column must be in every group; exactly one form."""
-
-    distinct: int | None = Field(default=None, ge=1, description="at least so many different values")
-    entropy: Number | None = Field(default=None, description="entropy of the values at least log of this")
-    recursive: tuple[Number, int] | None = Field(
-        default=None, description="[c, l]: most frequent < c × rest from the l-th"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _widen(cls, value: Any) -> Any:
-        return value if isinstance(value, Mapping | LDiversity) else {"distinct": value}
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> LDiversity:
-        given = [form for form in ("distinct", "entropy", "recursive") if getattr(self, form) is not None]
-        if len(given) != 1:
-            raise PydanticCustomError("one_kind", "must have exactly one of distinct, entropy, recursive")
-        if self.entropy is not None and self.entropy < 1:
-            raise PydanticCustomError("one_kind", "must have an entropy of 1 or more")
-        if self.recursive is not None and (self.recursive[0] <= 0 or self.recursive[1] < 1):
-            raise PydanticCustomError("one_kind", "must have recursive: [c, l] with c above 0 and l of 1 or more")
-        return self
-
-
-class Closeness(Frozen):
-    """How far the values of a group may be from those of the whole table."""
-
-    at_most: Share
-    distance: Literal["equal", "ordered", "hierarchical"] | None = Field(
-        default=None, description="between two values; hierarchical if the column has a hierarchy, else equal"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _widen(cls, value: Any) -> Any:
-        return value if isinstance(value, Mapping | Closeness) else {"at_most": value}
+        return self.free or (self.hierarchy is not None and HIERARCHY_KINDS[self.hierarchy.kind].as_numbers)
 
 
 EVERY = "*"
-ONE_VALUE = LDiversity(distinct=1)
-
-
-def _by_column(value: Any) -> Any:
-    """Widen a demand on every sensitive column to a demand by column."""
-    forms = {"distinct", "entropy", "recursive", "at_most", "distance"}
-    if value is None or (isinstance(value, Mapping) and not forms & set(value)):
-        return value
-    return {EVERY: value}
+"""Stands for every sensitive column."""
 
 
 def _at_least_1(value: Any) -> int:
@@ -310,32 +270,35 @@ Count = Annotated[int, BeforeValidator(_at_least_1), WithJsonSchema({"type": ["i
 
 
 class Privacy(Frozen):
-    """What must hold of every group: k, and demands on sensitive columns, each for all of them or by column."""
+    """What must hold of every group: k, and demands on sensitive columns, each for all of them or by column.
+
+    Attributes
+    ----------
+    k
+        Persons in a group at least.
+    asked
+        What is asked, by name of the privacy model and then by column; ``*`` stands for every sensitive one. In a plan
+        file each model is a key beside k: see :mod:`hedgerow.plan.grammar`.
+    """
 
     k: int = Field(description="every person is one of at least k; 2 or more")
-    p: Annotated[dict[str, Count], BeforeValidator(_by_column)] | None = Field(
-        default=None, description="at least p different values of every sensitive column"
-    )
-    l: Annotated[dict[str, LDiversity], BeforeValidator(_by_column)] | None = Field(  # noqa: E741 - the papers' name
-        default=None, description="l-diversity: {distinct: n}, {entropy: n} or {recursive: [c, l]}"
-    )
-    t: Annotated[dict[str, Closeness], BeforeValidator(_by_column)] | None = Field(
-        default=None, description="t-closeness: greatest distance of a group's values from the whole table's"
-    )
-    alpha: Annotated[dict[str, Share], BeforeValidator(_by_column)] | None = Field(
-        default=None, description="greatest share of one value in a group"
-    )
+    asked: Mapping[str, Mapping[str, Any]] = {}
+
+    @model_serializer(mode="wrap")
+    def _flat(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written = write(self)
+        asked = written.pop("asked", {})
+        return {**written, **asked}
 
     def demands(self, column: str) -> dict[str, Any]:
         """Return what is asked of one sensitive column, by the name of the model; one value is no demand."""
         found = {}
-        for name in ("p", "l", "t", "alpha"):
-            asked = getattr(self, name) or {}
-            if column in asked or EVERY in asked:
-                found[name] = asked.get(column, asked.get(EVERY))
-        return {
-            name: demand for name, demand in found.items() if demand not in (1, ONE_VALUE) or name not in ("p", "l")
-        }
+        for model in PRIVACY_MODELS:
+            asked = self.asked.get(model.name, {})
+            demand = asked.get(column, asked.get(EVERY))
+            if demand is not None and not model.asks_nothing(demand):
+                found[model.name] = demand
+        return found
 
 
 class Withhold(Frozen):
@@ -432,13 +395,13 @@ class ResearchValue(Frozen):
 class Method(Frozen):
     """How the release is made."""
 
-    name: Literal["cluster", "partition", "lattice", "utility", "bottom-up", "euclidean"] = "cluster"
+    name: str = "cluster"
     limits: Literal["keep", "whole-levels", "ignore"] = Field(
         default="keep",
         description="keep: every value stops at its own limit; whole-levels (lattice): a level that takes some value "
         "beyond its limit is not used at all; ignore: as if there were no limits, and count",
     )
-    objective: Literal["loss", "ncp", "granularity", "discernibility", "group-size", "research-value"] = Field(
+    objective: str = Field(
         default="loss",
         description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
         "groups (loss, ncp, granularity or research-value); partition, what it is improved by",
@@ -526,7 +489,7 @@ class PlanModel(Frozen):
     @property
     def merges(self) -> bool:
         """Tell whether the method starts from the profiles and merges those that are too small."""
-        return self.method.name in ("utility", "bottom-up", "euclidean")
+        return METHODS[self.method.name].merges
 
     @property
     def keeps_limits(self) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hedgerow.errors import PlanError, Problem
-from hedgerow.escaping import escape_text
-from hedgerow.intake import is_deeper, read_bytes
+from hedgerow.errors import PlanError, Problem, escape_text
+from hedgerow.outside.intake import is_deeper, read_bytes
 from hedgerow.plan.check import parse
+from hedgerow.plan.concepts import METHODS
 from hedgerow.plan.model import Attribute, PlanModel
 from hedgerow.plan.places import MOST_BYTES, MOST_DEPTH, NOWHERE, read_yaml
 from hedgerow.plan.write import plan_to_yaml, short_forms
@@ -102,7 +102,7 @@ class Plan(PlanModel):
             attribute = attributes[name]
             if attribute.free and attribute.hierarchy is not None:
                 unused: dict[str, Any] = {"hierarchy": None}
-                if self.method.name == "lattice":  # the numbers stay numbers
+                if METHODS[self.method.name].needs_levels:  # the numbers stay numbers
                     unused = {"intervals": None, "snap": None, "numeric": attribute.hierarchy.kind == "tree" or None}
                 attributes[name] = attribute = attribute.model_copy(update=unused)
             if isinstance(self.weights, Mapping) and name in self.weights:
@@ -158,3 +158,9 @@ class Plan(PlanModel):
 def _line_and_column(problem: Problem) -> tuple[int, int]:
     numbers = [int(part) for part in problem.place.split(":")[-2:] if part.isdigit()]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
+
+
+def settled_plan(plan: Plan | str | Path, seed: int | None = None) -> Plan:
+    """Load a plan if it is the path of one, and leave out what its method does not use."""
+    plan = plan if isinstance(plan, Plan) else Plan.load(plan)
+    return (plan if seed is None else plan.replace(seed=seed)).settled()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from hedgerow.plan.model import Method, PlanModel, Role
-
-METHODS = get_args(Method.model_fields["name"].annotation)
+from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
+from hedgerow.plan.grammar import grammar
+from hedgerow.plan.model import Role
 
 
 def plan_schema() -> dict[str, Any]:
@@ -14,26 +14,21 @@ def plan_schema() -> dict[str, Any]:
 
     The long forms come from the model; the short forms that it widens are added here.
     """
-    schema = PlanModel.model_json_schema()
+    schema = grammar().model_json_schema()
     parts = schema["$defs"]
     parts["Attribute"]["properties"]["limits"] = {"$ref": "#/$defs/Limit"}
     _also(parts, "Attribute", {"enum": list(get_args(Role)), "description": "a role"})
     label = {"type": ["string", "number"]}
     _also(parts, "Limit", {"type": "array", "items": label, "description": "names of nodes"}, label)
-    _also(parts, "Method", {"enum": list(METHODS), "description": "a method by name"})
+    _also(parts, "Method", {"enum": list(METHODS.names), "description": "a method by name"})
     _also(
         parts, "Withhold", {"type": ["string", "integer"], "description": "a number of records, or a share such as 5%"}
     )
     number = {"type": ["number", "string"]}
     _also(parts, "LDiversity", {"type": "integer", "description": "so many different values"})
     _also(parts, "Closeness", number)
-    for model, short in (
-        ("p", {"type": "integer"}),
-        ("l", {"$ref": "#/$defs/LDiversity"}),
-        ("t", {"$ref": "#/$defs/Closeness"}),
-        ("alpha", number),
-    ):
-        parts["Privacy"]["properties"][model]["anyOf"].append(short)
+    for model in PRIVACY_MODELS:
+        parts["Privacy"]["properties"][model.name]["anyOf"].append(dict(model.short))
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "Hedgerow plan"
     return schema

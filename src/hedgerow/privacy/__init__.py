@@ -1,14 +1,19 @@
-"""Models of attribute disclosure, one per file: what the values of a sensitive column must be like in every group."""
+"""What may be promised of every group: k, p-sensitivity, l-diversity, t-closeness, (alpha, k); the risks that remain.
 
-from hedgerow.privacy.alpha_k import AlphaShare
+One model per file. :class:`Requirement` is all that a plan asks; ``risks`` are those of the three attackers.
+
+May import: ``microdata`` and what is below. Start reading at ``model.py``.
+"""
+
 from hedgerow.privacy.conditions import cumulative_frequencies, max_groups, max_p
 from hedgerow.privacy.disclosure import attribute_disclosures, largest_shares
-from hedgerow.privacy.l_diversity import DistinctL, EntropyL, RecursiveCL
 from hedgerow.privacy.model import Model, holds_for
-from hedgerow.privacy.p_sensitive import PSensitive
+from hedgerow.privacy.models.alpha_k import AlphaShare
+from hedgerow.privacy.models.l_diversity import DistinctL, EntropyL, RecursiveCL
+from hedgerow.privacy.models.p_sensitive import PSensitive
+from hedgerow.privacy.models.t_closeness import TCloseness
 from hedgerow.privacy.requirement import Requirement
 from hedgerow.privacy.risks import risks, risks_of_sizes
-from hedgerow.privacy.t_closeness import TCloseness
 from hedgerow.privacy.tally import Tally
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Two necessary conditions for p-sensitivity, known before any run (PS, Theorems 1–2; SPEC §5)."""
+"""Two necessary conditions for p-sensitivity, known before any run (Truta and Vinay 2006, Theorems 1–2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.privacy.tally import IntArray
+from hedgerow.types import IntArray
 
 
 def max_p(frequencies: Sequence[IntArray]) -> int:

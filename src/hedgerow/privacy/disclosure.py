@@ -1,4 +1,4 @@
-"""Attribute disclosures: groups that share one sensitive value, so that it is known of every member (SPEC §5).
+"""Attribute disclosures: groups that share one sensitive value, so that it is known of every member.
 
 How far a group is from that: the share of the value that most of its records have.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.microdata import Microdata
 from hedgerow.privacy.requirement import tally_of
-from hedgerow.privacy.tally import IntArray
+from hedgerow.types import IntArray
 
 LISTED = 1000
 """Most disclosures that are listed one by one; all are counted."""

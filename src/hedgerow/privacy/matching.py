@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import number_rows
-from hedgerow.recoding import Recoding
+from hedgerow.microdata.recoding import Recoding
+from hedgerow.types import IntArray
 
-IntArray = npt.NDArray[np.int64]
 MOST_PAIRS = 200_000_000
 
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from hedgerow.privacy.tally import Tally
 
-SLACK = 1e-12  # what rounding may add to a computed share, distance or entropy
-
 
 @runtime_checkable
 class Model(Protocol):
@@ -32,11 +30,8 @@ class Model(Protocol):
         ...
 
     def kernel_code(self) -> tuple[int, float, float, float]:
-        """Return the model as the kernels know it: kind and three parameters."""
+        """Return the model as the kernels know it: its kind, as in ``codes.py``, and three parameters."""
         ...
-
-
-DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, ALPHA = range(7)  # as in kernels/diverse.py
 
 
 def holds_for(

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
-from hedgerow.privacy.alpha_k import AlphaShare
-from hedgerow.privacy.l_diversity import DistinctL, EntropyL, RecursiveCL
+from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.privacy.codes import DISTINCT
 from hedgerow.privacy.model import Model
-from hedgerow.privacy.p_sensitive import PSensitive
-from hedgerow.privacy.t_closeness import Distance, TCloseness
-from hedgerow.privacy.tally import IntArray, Tally
+from hedgerow.privacy.tally import Tally
+from hedgerow.types import IntArray
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,8 @@ class Requirement:
         """Collect what a plan asks."""
         models = [
             (position, model)
-            for position, column in enumerate(microdata.sensitive)
-            for model in _models(plan, microdata, position, plan.privacy.demands(column.name))
+            for position in range(len(microdata.sensitive))
+            for model in _models(plan, microdata, position)
         ]
         return cls(plan.privacy.k, tuple(models))
 
@@ -55,8 +51,9 @@ class Requirement:
         """How many different values are asked of every sensitive column, by the models that count."""
         wanted = np.zeros(columns, np.int64)
         for position, model in self.models:
-            if isinstance(model, PSensitive):
-                wanted[position] = max(wanted[position], model.p)
+            kind, least, *_ = model.kernel_code()
+            if kind == DISTINCT:
+                wanted[position] = max(wanted[position], int(least))
         return wanted
 
     def fails(
@@ -87,25 +84,7 @@ def people_by_group(microdata: Microdata, group_of: IntArray, groups: int) -> In
     return np.bincount(pairs // persons, minlength=groups)
 
 
-def _models(plan: Plan, microdata: Microdata, position: int, demands: dict[str, Any]) -> Iterator[Model]:
+def _models(plan: Plan, microdata: Microdata, position: int) -> Iterator[Model]:
     column = microdata.sensitive[position]
-    if "p" in demands:
-        yield PSensitive(demands["p"])
-    if "l" in demands:
-        asked = demands["l"]
-        if asked.distinct is not None:
-            yield DistinctL(asked.distinct)
-        elif asked.entropy is not None:
-            yield EntropyL(float(asked.entropy))
-        else:
-            yield RecursiveCL(Fraction(asked.recursive[0]), int(asked.recursive[1]))
-    if "t" in demands:
-        distance: Distance = demands["t"].distance or ("hierarchical" if column.tree is not None else "equal")
-        if distance == "ordered" and not column.in_order:
-            message = (
-                f"Column {column.name!r}: an ordered distance needs numbers, or a hierarchy that orders the values."
-            )
-            raise DataError(Problem("not-a-number", message, hint="use distance: equal, or give it a hierarchy"))
-        yield TCloseness(float(demands["t"].at_most), distance)
-    if "alpha" in demands:
-        yield AlphaShare(float(demands["alpha"]))
+    for name, asked in plan.privacy.demands(column.name).items():
+        yield PRIVACY_MODELS[name].make(asked, column)

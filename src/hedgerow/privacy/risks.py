@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.privacy.tally import IntArray
+from hedgerow.types import IntArray
 
 NO_POPULATION = "as for prosecutor: the table is taken as the population"
 COMMON_THRESHOLDS = {0.33: Fraction(1, 3), 0.2: Fraction(1, 5), 0.09: Fraction(1, 11), 0.05: Fraction(1, 20)}

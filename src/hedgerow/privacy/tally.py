@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.hierarchy.tree import Hierarchy
-
-IntArray = npt.NDArray[np.int64]
+from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.types import IntArray
 
 
 @dataclass(frozen=True, eq=False)

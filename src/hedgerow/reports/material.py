@@ -9,9 +9,9 @@ from typing import Any
 
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.plan import Plan
+from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import risks_of_sizes
-from hedgerow.reports.html_parts import Facts
-from hedgerow.verification import Verification
+from hedgerow.reports.reading import Facts
 
 USUAL_THRESHOLD = 0.09
 MOST_ASSUMPTIONS = 30
@@ -88,11 +88,12 @@ class Extras:
     digests
         Fingerprints of the files of the release.
     limit_effects
-        What releases without each limit came to, as :class:`hedgerow.limit_effects.LimitEffect` writes it; private.
+        What releases without each limit came to, as :class:`~hedgerow.evaluation.limit_effects.LimitEffect` writes it;
+        private.
     compared_with_original
         Whether the check had the original.
     audit
-        What holders of all versions could learn, as :class:`hedgerow.maintenance.audit.Audit` writes it, with the
+        What holders of all versions could learn, as :class:`hedgerow.maintenance.audit.audit.Audit` writes it, with the
         number of this ``version`` and how many ``versions`` there are; None for a release that is not from a store.
     """
 
@@ -106,11 +107,11 @@ class Extras:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that the sections of a report draw from."""
+    """Everything that the sections of a report draw from; ``verification`` as plain data."""
 
     facts: Facts
     plan: Plan
-    verification: Verification
+    verification: Mapping[str, Any]
     sign_off: SignOff = field(default_factory=SignOff)
     extras: Extras = field(default_factory=Extras)
 
@@ -118,6 +119,27 @@ class Material:
     def people(self) -> str:
         """What k counts."""
         return "records" if self.plan.person is None else "persons"
+
+    @property
+    def promises(self) -> list[Mapping[str, Any]]:
+        """Every promise as the check found it."""
+        return list(self.verification["promises"])
+
+    @property
+    def broken(self) -> list[str]:
+        """The names of the promises that are not kept, in the order of the check; a name may stand there twice."""
+        return [promise["name"] for promise in self.promises if not promise["kept"]]
+
+    @property
+    def limited(self) -> list[str]:
+        """The columns with a limit."""
+        return [column for column in self.plan.quasi_identifiers if self.plan.attributes[column].limit is not None]
+
+    @property
+    def is_least(self) -> bool:
+        """Whether the facts say that no release within the limits withholds fewer records."""
+        said = self.facts.get("withheld_is_least") is True and self.facts.count("withheld") > 0
+        return said and self.plan.keeps_limits
 
     def risks(self, threshold: float | None = None) -> dict[str, Any] | None:
         """Return the risks of the three attackers, or None if the facts do not say enough."""
@@ -164,24 +186,9 @@ def demands_of(plan: Plan) -> list[str]:
     ['k = 5', 'p = 2', 'alpha = 0.5 for illness']
     """
     found = [f"k = {plan.privacy.k}"]
-    for model in ("p", "l", "t", "alpha"):
-        asked: Mapping[str, Any] = getattr(plan.privacy, model) or {}
-        for column, demand in asked.items():
-            said = _said(model, demand)
+    for model in PRIVACY_MODELS:
+        for column, demand in plan.privacy.asked.get(model.name, {}).items():
+            said = model.said(demand)
             if said:
                 found.append(said if column == "*" else f"{said} for {column}")
     return found
-
-
-def _said(model: str, demand: Any) -> str:
-    if model == "p":
-        return f"p = {demand}" if demand > 1 else ""
-    if model == "t":
-        return f"t = {demand.at_most}"
-    if model == "alpha":
-        return f"alpha = {demand}"
-    if demand.distinct is not None:
-        return f"l = {demand.distinct}" if demand.distinct > 1 else ""
-    if demand.entropy is not None:
-        return f"entropy l = {demand.entropy}"
-    return f"recursive (c, l) = ({demand.recursive[0]}, {demand.recursive[1]})"

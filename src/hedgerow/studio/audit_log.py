@@ -9,8 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.errors import DataError, Problem
-from hedgerow.escaping import escape_json
+from hedgerow.errors import DataError, Problem, escape_json
 
 if TYPE_CHECKING:
     from hedgerow.studio.sessions import Session

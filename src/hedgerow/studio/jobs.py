@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from hedgerow import children
 from hedgerow.errors import Problem
-from hedgerow.memory import machine_memory
-from hedgerow.server import is_server
+from hedgerow.outside import children
+from hedgerow.outside.memory import machine_memory
+from hedgerow.outside.server import is_server
 
 State = Literal["running", "done", "cancelled", "failed"]
 GRACE_SECONDS = 5.0
@@ -36,7 +36,7 @@ class Job:
     ----------
     state
         ``running``, then one of the others for good.
-    stage, done, total
+    doing, done, total
         How far it is; a total of 0 is not known.
     result, problems
         What came of it.
@@ -55,7 +55,7 @@ class Job:
         self, task: Mapping[str, Any], ended: Callable[[Job], None] | None = None, folder: Path | None = None
     ) -> None:
         self.state: State = "running"
-        self.stage, self.done, self.total = "starting", 0, 0
+        self.doing, self.done, self.total = "starting", 0, 0
         self.result: dict[str, Any] = {}
         self.problems: tuple[Problem, ...] = ()
         self._happened: tuple[str, ...] = ()
@@ -115,8 +115,8 @@ class Job:
                 self._process.kill()
                 break
             told = json.loads(line)
-            if "stage" in told:
-                self.stage, self.done, self.total = told["stage"], told["done"], told["total"]
+            if "doing" in told:
+                self.doing, self.done, self.total = told["doing"], told["done"], told["total"]
             elif "happened" in told:
                 self._happened = (*self._happened, told["happened"])
             elif "result" in told:

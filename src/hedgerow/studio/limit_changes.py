@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hedgerow.hierarchy import Hierarchy, editing, limits
-from hedgerow.hierarchy.numbers import Number, number_label
 from hedgerow.microdata import FreeColumn, QuasiIdentifier
 from hedgerow.microdata.columns import spellings
 from hedgerow.plan import Attribute, Limit, Plan
+from hedgerow.plan.hierarchy import Hierarchy, editing, limits
+from hedgerow.plan.hierarchy.numbers import Number, number_label
 
 NAMES_SHOWN = 3
 

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn, Protocol
 
-from hedgerow import children
+from hedgerow.outside import children
 
 LONGEST_ORDER = 1 << 16
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -204,16 +204,7 @@ def _load() -> None:
     import pyarrow.parquet
     import yaml  # noqa: F401
 
-    import hedgerow.drafting.distribution
-    import hedgerow.examining
-    import hedgerow.parsing.tasks
-    import hedgerow.studio.hierarchy_wishes
-    import hedgerow.studio.limit_changes
-    import hedgerow.studio.reading
-    import hedgerow.studio.stores
-    import hedgerow.studio.views
-    import hedgerow.workflow  # noqa: F401
-    from hedgerow.preparing import is_compiled
+    from hedgerow.anonymization.preparing import is_compiled
 
     pyarrow.array([0])  # with the first array Arrow looks for pandas: once for all readers
     with contextlib.suppress(Exception):  # a reader says what is wrong, if it needs a kernel

@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgerow import children, errors
+from hedgerow import errors
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.memory import machine_memory
-from hedgerow.server import is_server
+from hedgerow.outside import children
+from hedgerow.outside.memory import machine_memory
+from hedgerow.outside.server import is_server
 from hedgerow.studio.nursery import Nursery, Talker
 from hedgerow.studio.turns import Turns
 
@@ -79,7 +80,7 @@ class Readers:
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
         self.turns = Turns(self.bounds.at_work, self.bounds.at_work_of_one, self.bounds.patience)
-        self._alive: list[Reader] = []
+        self._alive: list[TableReader] = []
         self._lock = threading.Lock()
         self._nursery = Nursery() if Nursery.possible() else None
 
@@ -103,7 +104,7 @@ class Readers:
         if self._nursery is not None:
             self._nursery.close()
 
-    def begin(self, reader: Reader) -> None:
+    def begin(self, reader: TableReader) -> None:
         """Note that a reader is started; one that is longest unused makes room for it."""
         with self._lock:
             self._alive = [other for other in self._alive if other.alive and other is not reader] + [reader]
@@ -120,7 +121,7 @@ class Readers:
                 reader.rest()
 
 
-class Reader:
+class TableReader:
     """Asks questions of a process of its own; see :mod:`hedgerow.studio.reading`.
 
     Parameters

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 import pyarrow
 
-from hedgerow import children, sandbox
 from hedgerow.errors import DataError, HedgerowError, Problem, kind_and_place
+from hedgerow.outside import children, sandbox
 
 LARGEST_PLAN = 8 << 20
 LARGEST_HIERARCHY = 32 << 20
@@ -36,7 +36,7 @@ Asked = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
-class Reading:
+class TableReading:
     """What was read so far."""
 
     def __init__(self) -> None:
@@ -97,15 +97,15 @@ class Reading:
 
     def explanation(self, asked: Asked) -> Answer:
         """Say what each limit costs, and what would help."""
-        from hedgerow.explanation import explain_limits
+        from hedgerow.anonymization.explanation import explain_limits
 
         return explain_limits(self._microdata(asked), self._planned(asked)).to_dict()
 
     def look(self, asked: Asked) -> Answer:
         """Show a column: its tree with counts, or its numbers; and all columns in short."""
-        from hedgerow.hierarchy import editing
-        from hedgerow.hierarchy.numbers import number_label
         from hedgerow.microdata import FreeColumn
+        from hedgerow.plan.hierarchy import editing
+        from hedgerow.plan.hierarchy.numbers import number_label
         from hedgerow.studio.views import numbers_view, step_of, tree_view
 
         microdata, outlook = self._looked_ahead(asked)
@@ -142,7 +142,7 @@ class Reading:
 
     def hierarchy(self, asked: Asked) -> Answer:
         """Read a hierarchy file that somebody brought."""
-        from hedgerow.hierarchy import read_hierarchy
+        from hedgerow.plan.hierarchy import read_hierarchy
 
         path = Path(asked["path"])
         if path.stat().st_size > LARGEST_HIERARCHY:
@@ -160,7 +160,7 @@ class Reading:
 
     def wish(self, asked: Asked) -> Answer:
         """Build the tree that somebody wishes for a column."""
-        from hedgerow.hierarchy import Hierarchy
+        from hedgerow.plan.hierarchy import Hierarchy
         from hedgerow.studio.hierarchy_wishes import records_under, wanted
 
         column, given = self._column(asked), asked.get("given")
@@ -180,7 +180,7 @@ class Reading:
     # -- what is kept --------------------------------------------------------------------------------------------------
 
     def _examined(self, place: str, form: Any, trust_names: bool = True) -> Any:
-        from hedgerow.examining import examine
+        from hedgerow.evaluation.drafting.examining import examine
         from hedgerow.plan import DataFormat
 
         key = json.dumps([place, form], sort_keys=True)
@@ -207,7 +207,7 @@ class Reading:
 
     def _microdata(self, asked: Asked) -> Any:
         """Read the table as a plan says; it is read anew only when something else than limits has changed."""
-        from hedgerow.workflow import read_microdata
+        from hedgerow.engines.opening import read_microdata
 
         plan = self._planned(asked)
         bare, key = without_limits(plan)
@@ -217,7 +217,7 @@ class Reading:
         return self._encoded[1].under(plan)
 
     def _looked_ahead(self, asked: Asked) -> tuple[Any, Any]:
-        from hedgerow.explanation import look_ahead
+        from hedgerow.anonymization.explanation import look_ahead
 
         plan = self._planned(asked)
         key = plan.digest()
@@ -249,7 +249,7 @@ def _told(seen: Any) -> Answer:
     """Tell what was seen of a table in no more than a screen shows."""
     import yaml
 
-    from hedgerow.drafting.distribution import distribution
+    from hedgerow.evaluation.drafting.distribution import distribution
 
     columns = []
     for column, proposal in zip(seen.columns, seen.proposals, strict=True):
@@ -284,7 +284,7 @@ QUESTIONS = (
 )
 
 
-def answer(reading: Reading, asked: Asked) -> dict[str, Any]:
+def answer(reading: TableReading, asked: Asked) -> dict[str, Any]:
     """Answer a question, or say what is wrong, in words that hold no value of a record."""
     try:
         name = asked["question"]
@@ -317,7 +317,7 @@ def answer_all(questions: IO[str], answers: IO[str], memory: int) -> None:
         os.nice(NICER)
     children.confine(memory)
     sandbox.stay_here()
-    reading = Reading()
+    reading = TableReading()
     for line in questions:
         answers.write(json.dumps(answer(reading, json.loads(line)), default=plain) + "\n")
         answers.flush()

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hedgerow.comparison import name_of_method
 from hedgerow.errors import Problem
+from hedgerow.evaluation.comparison import name_of_method
 from hedgerow.plan import Plan
-from hedgerow.reports.html_parts import Facts
 from hedgerow.reports.material import risks_of_facts
+from hedgerow.reports.reading import Facts
 from hedgerow.studio.jobs import Job, State
 
 

@@ -15,11 +15,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hedgerow.outputs import PrivateFolder
+from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.files import Files, Room
 from hedgerow.studio.memory import give_back
-from hedgerow.studio.reader import Reader, Readers
+from hedgerow.studio.reader import Readers, TableReader
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.workbench import Workbench
 
@@ -113,7 +113,7 @@ class Sessions:
         secret = secrets.token_urlsafe(32)
         folder = self._folder.path / secrets.token_hex(12)
         folder.mkdir(mode=0o700)
-        bench = Workbench(folder, Reader(folder, self._readers, user))
+        bench = Workbench(folder, TableReader(folder, self._readers, user))
         files = Files(folder, Room(UPLOADS_OF_ONE * self._settings.upload_bytes, self._room))
         session = Session(user, folder, files, bench, self._settings, self._log)
         with self._lock:

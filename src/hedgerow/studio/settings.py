@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.server import check_path, is_server
+from hedgerow.outside.server import check_path, is_server
+from hedgerow.plan.formats import table_endings
 
 UPLOAD_BYTES = 2 << 30
 PORT = 8642
@@ -121,7 +122,7 @@ class Settings:
         """Files of the folder that can be opened: tables, by name."""
         if self.folder is None:
             return []
-        endings = {".csv", ".tsv", ".parquet", ".arrow", ".feather"}
+        endings = table_endings()
         try:
             found = [path for path in self.folder.iterdir() if path.suffix.lower() in endings and path.is_file()]
         except OSError:

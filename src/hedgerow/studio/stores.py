@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hedgerow.maintained import open_release
+from hedgerow.maintenance import open_release
+from hedgerow.maintenance.store import VersionRow
+from hedgerow.maintenance.store.address import StoreAddress, read_address
 from hedgerow.reports.material import demands_of
-from hedgerow.store import VersionRow
-from hedgerow.store.address import ServerAddress, read_address
 from hedgerow.studio.settings import Settings
 
 MOST_OFFERED = 100
@@ -86,7 +86,7 @@ def shown_store(place: str) -> str:
     'postgresql://ann@db.example/health?schema=clinic'
     """
     address = read_address(place)
-    return address.shown if isinstance(address, ServerAddress) else str(address)
+    return address.shown if isinstance(address, StoreAddress) else str(address)
 
 
 def offered_stores(settings: Settings, user: str) -> list[Path]:

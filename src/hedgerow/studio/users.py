@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.intake import read_bytes
+from hedgerow.outside.intake import read_bytes
 
 COST = {"n": 1 << 15, "r": 8, "p": 1}  # some 0.1 s and 32 MB a try
 MEMORY = 64 << 20

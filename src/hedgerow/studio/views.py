@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.explanation import Cause, Condition, Explanation, Lift, Outlook
-from hedgerow.hierarchy import Hierarchy
-from hedgerow.hierarchy.numbers import Number, number_label, parse_number
+from hedgerow.anonymization.explanation import Cause, Condition, Explanation, Lift, Outlook
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
+from hedgerow.plan.hierarchy import Hierarchy
+from hedgerow.plan.hierarchy.numbers import Number, number_label, parse_number
+from hedgerow.types import IntArray
 
-IntArray = npt.NDArray[np.int64]
 MOST_BINS = 60
 
 
@@ -28,9 +28,10 @@ class ColumnView:
     readable, nearly_unique
         Whether its values can be told apart; whether nearly every record has its own.
     role, seen, notes, rule, unknown
-        What is proposed for it: see :class:`~hedgerow.drafting.propose.Proposal`; the rule as plain data.
+        What is proposed for it: see :class:`~hedgerow.evaluation.drafting.propose.Proposal`; the rule as plain data.
     kind, bars
-        How its values are spread: see :class:`~hedgerow.drafting.distribution.Distribution`; no kind without values.
+        How its values are spread: see :class:`~hedgerow.evaluation.drafting.distribution.Distribution`; no kind without
+        values.
     """
 
     name: str
@@ -67,7 +68,7 @@ class FirstWish:
 
 
 @dataclass(frozen=True, eq=False)
-class Wish:
+class HierarchyWish:
     """What a person wishes a hierarchy to be.
 
     Attributes
@@ -87,7 +88,7 @@ class Wish:
     unplaced_records: int = 0
 
     @classmethod
-    def of(cls, raw: Mapping[str, Any]) -> Wish:
+    def of(cls, raw: Mapping[str, Any]) -> HierarchyWish:
         """Take what a reader sent."""
         if raw["tree"] is None:
             return cls(raw["keys"])

@@ -12,22 +12,22 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from hedgerow.anonymization.explanation import Explanation, Lift, Outlook
 from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.explanation import Explanation, Lift, Outlook
-from hedgerow.hierarchy import Hierarchy
+from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.server import is_server, shown
+from hedgerow.plan.hierarchy import Hierarchy
 from hedgerow.studio.jobs import Job
-from hedgerow.studio.reader import Reader
+from hedgerow.studio.reader import TableReader
 from hedgerow.studio.runs import Run
 from hedgerow.studio.stores import StoreView, store_of
 from hedgerow.studio.views import (
     ColumnView,
     FirstWish,
+    HierarchyWish,
     Look,
     NumbersView,
     TreeView,
-    Wish,
     explanation_of,
     outlook_of,
     tree_of,
@@ -40,7 +40,7 @@ MOST_RUNNING = 3
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """The table at work.
 
     Attributes
@@ -62,7 +62,7 @@ class Source:
     columns: tuple[ColumnView, ...] = field(repr=False)
     preview: tuple[tuple[str | None, ...], ...] = field(repr=False)
 
-    def seen_anew(self, raw: Mapping[str, Any]) -> Source:
+    def seen_anew(self, raw: Mapping[str, Any]) -> TableSource:
         """Return the table with what a reader saw in it."""
         columns = tuple(ColumnView.of(column) for column in raw["columns"])
         preview = tuple(map(tuple, raw["preview"]))
@@ -72,9 +72,9 @@ class Source:
 class Workbench:
     """What a session works on."""
 
-    def __init__(self, folder: Path, reader: Reader | None = None) -> None:
-        self._folder, self._reader = folder, reader or Reader(folder)
-        self.source: Source | None = None
+    def __init__(self, folder: Path, reader: TableReader | None = None) -> None:
+        self._folder, self._reader = folder, reader or TableReader(folder)
+        self.source: TableSource | None = None
         self.plan: Plan | None = None
         self.runs: list[Run] = []
         self.version = 0
@@ -95,7 +95,7 @@ class Workbench:
         found = self._reader.ask("examine", place, plan_file=file, form=None, draft=True)
         taken = Plan.from_dict(found["plan"], base=None)
         name = name or (shown(place) if is_server(place) else Path(place).name)
-        source = Source(place, name, None, 0, (), ()).seen_anew(found)
+        source = TableSource(place, name, None, 0, (), ()).seen_anew(found)
         with self._lock:
             self.source = source
             self._begin(taken)
@@ -246,12 +246,12 @@ class Workbench:
         assert self.source is not None
         return FirstWish(**self._ask("first_wish", self._planned(), column=column, form=self.source.form))
 
-    def wish(self, column: str, kind: str, typed: Mapping[str, Any], given: Hierarchy | None) -> Wish:
+    def wish(self, column: str, kind: str, typed: Mapping[str, Any], given: Hierarchy | None) -> HierarchyWish:
         """Build the tree that somebody wishes for a column."""
         assert self.source is not None
         tree = None if given is None else {"names": given.names, "parents": given.parents}
         asked = {"form": self.source.form, "column": column, "kind": kind, "typed": typed, "given": tree}
-        return Wish.of(self._reader.ask("wish", self.source.place, **asked))
+        return HierarchyWish.of(self._reader.ask("wish", self.source.place, **asked))
 
     def look_at_store(self, place: str) -> StoreView:
         """Look at the history of a maintained release."""

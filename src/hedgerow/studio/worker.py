@@ -17,48 +17,38 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hedgerow import children
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
-from hedgerow.outputs.moment import Interrupted, begin, interrupt, tell_also
+from hedgerow.outside import children
+from hedgerow.outside.outputs.moment import Interrupted, begin, interrupt, tell_also
+from hedgerow.types import Progress
 
 EVERY_SECONDS = 0.1
 GRACE_SECONDS = 10.0
 
-Tell = Callable[[str, int, int], None]
 
-
-def make_release(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Make a release into a folder, check it once more against the original, and pick records to look at."""
-    import numpy as np
-    import pyarrow as pa
-
+def make_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Make a release into a folder, which is checked on the way, and pick records to look at."""
+    from hedgerow.api import anonymize
     from hedgerow.studio.before_after import before_and_after
-    from hedgerow.workflow import anonymize, verify
 
     release = anonymize(task["data"], task["plan"], task["output"], progress=tell)
-    tell("checking the release", 0, 0)
-    link = release.rows.link
-    if isinstance(link, np.ndarray):  # it stays in memory: a link table on disk could only be stolen
-        rows = pa.table({"record": link + 1, "row": np.arange(1, len(link) + 1)})
-        found = verify(task["output"], task["data"], rows)
-    else:
-        found = verify(task["output"], task["data"])
+    assert release.verification is not None
     shown = before_and_after(release, task["data"])
-    return {"facts": release.told, "verification": found.to_dict(), "before_after": shown}
+    return {"facts": release.told, "verification": release.verification.to_dict(), "before_after": shown}
 
 
-def compare_patterns(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+def compare_patterns(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Make the release of a plan once more and measure what patterns of the original survive in it."""
-    from hedgerow.workflow import compare
+    from hedgerow.api import compare
 
     found = compare(task["data"], task["plan"], methods=["plan"], target=task["target"], progress=tell)
     return found.to_dict()
 
 
-def write_report(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the report of a release."""
-    from hedgerow.reporting import report
     from hedgerow.reports.material import SignOff
+    from hedgerow.reports.reporting import report
 
     made = report(
         task["release"],
@@ -71,9 +61,9 @@ def write_report(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     return {"kept": made.kept}
 
 
-def maintain(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+def maintain(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Change a maintained release, or look at it."""
-    from hedgerow.maintained import create_release, open_release
+    from hedgerow.maintenance import create_release, open_release
 
     verb, data = task["verb"], task.get("data")
     if verb == "create":
@@ -96,7 +86,7 @@ def maintain(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 WITH_RECORDS = ("insert", "delete", "update")
 CHANGES = (*WITH_RECORDS, "optimize", "restart")
-TASKS: dict[str, Callable[[Mapping[str, Any], Tell], dict[str, Any]]] = {
+TASKS: dict[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
     "release": make_release,
     "patterns": compare_patterns,
     "report": write_report,
@@ -132,13 +122,13 @@ class _Teller:
     """Passes progress on, not too often."""
 
     def __init__(self) -> None:
-        self._stage, self._told = "", 0.0
+        self._doing, self._told = "", 0.0
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, doing: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if stage != self._stage or now - self._told > EVERY_SECONDS:
-            self._stage, self._told = stage, now
-            _say(stage=stage, done=done, total=total)
+        if doing != self._doing or now - self._told > EVERY_SECONDS:
+            self._doing, self._told = doing, now
+            _say(doing=doing, done=done, total=total)
 
 
 def _say(**what: Any) -> None:

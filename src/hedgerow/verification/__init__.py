@@ -1,4 +1,16 @@
-"""The independent check of a release: reads what was written, and shares no code with what wrote it."""
+"""The independent check of a release: reads what was written, and shares no code with what wrote it.
+
+Start reading at ``check.py``, which goes from promise to promise, and at ``result.py``, which says what each means.
+Below them, each knowing only those after it:
+
+- ``promises``: one file for each promise or family of promises;
+- ``counting``: rows, groups and histograms, and all of it brought together as evidence;
+- ``reading``: files, databases and tables in memory, to columns of text;
+- ``values``: what a cell means: numbers, ranges, trees, limits.
+
+Of Hedgerow it may import the plan, the errors and types, and what bounds and carries bytes (``outside``): the import
+contracts hold all this. Other rooms import from here only.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +20,43 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow.verification.check import verify_release
     from hedgerow.verification.in_place import verify_in_place, verify_release_in_place
-    from hedgerow.verification.places import CountedLink, InDatabase, InFile, Lender, Where
-    from hedgerow.verification.result import Promise, Verification
+    from hedgerow.verification.reading.listing import SIGNATURE, Listing
+    from hedgerow.verification.reading.places import InDatabase, InFile, Lender, LinkClaim, Where
+    from hedgerow.verification.reading.published import open_release
+    from hedgerow.verification.reading.stated import is_number
+    from hedgerow.verification.result import MEANINGS, Promise, Verification
 
 _HOME = {
-    "CountedLink": "places",
-    "InDatabase": "places",
-    "InFile": "places",
-    "Lender": "places",
+    "LinkClaim": "reading.places",
+    "InDatabase": "reading.places",
+    "InFile": "reading.places",
+    "Lender": "reading.places",
+    "Listing": "reading.listing",
+    "MEANINGS": "result",
     "Promise": "result",
+    "SIGNATURE": "reading.listing",
     "Verification": "result",
-    "Where": "places",
+    "Where": "reading.places",
+    "is_number": "reading.stated",
+    "open_release": "reading.published",
     "verify_in_place": "in_place",
     "verify_release": "check",
     "verify_release_in_place": "in_place",
 }
 
 __all__ = [
-    "CountedLink",
+    "MEANINGS",
+    "SIGNATURE",
     "InDatabase",
     "InFile",
     "Lender",
+    "LinkClaim",
+    "Listing",
     "Promise",
     "Verification",
     "Where",
+    "is_number",
+    "open_release",
     "verify_in_place",
     "verify_release",
     "verify_release_in_place",

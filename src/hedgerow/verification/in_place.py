@@ -10,12 +10,12 @@ from typing import Any
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
 from hedgerow.verification.check import conclude
-from hedgerow.verification.counted_evidence import CountedEvidence
-from hedgerow.verification.places import CountedLink, InDatabase, InFile, Where
-from hedgerow.verification.published import list_release, open_release
+from hedgerow.verification.counting.counted_evidence import CountedEvidence
+from hedgerow.verification.counting.sources import count_original, count_released, open_original, open_released
+from hedgerow.verification.counting.tallies import Tallies
+from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, Where
+from hedgerow.verification.reading.published import list_release, open_release
 from hedgerow.verification.result import Promise, Verification
-from hedgerow.verification.sources import count_original, count_released, open_original, open_released
-from hedgerow.verification.tallies import Tallies
 
 
 def verify_in_place(
@@ -23,7 +23,7 @@ def verify_in_place(
     facts: Mapping[str, Any],
     released: Where,
     original: Where | None = None,
-    link: CountedLink | None = None,
+    link: LinkClaim | None = None,
 ) -> Verification:
     """Check a release where it lies against its plan and facts, and against the original where that is given.
 
@@ -74,7 +74,7 @@ def verify_in_place(
 
 
 def verify_release_in_place(
-    folder: Path | str, original: Where | None = None, link: CountedLink | None = None
+    folder: Path | str, original: Where | None = None, link: LinkClaim | None = None
 ) -> Verification:
     """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size."""
     listing = list_release(Path(folder))

@@ -8,34 +8,45 @@ from html import escape
 from typing import Any
 
 from hedgerow.errors import BrokenPromise, Problem
+from hedgerow.plan.concepts import PRIVACY_MODELS
 
-MEANINGS: dict[str, str] = {
-    "files": "the folder holds the files of a release, as plain files, and nothing else",
-    "readable": "the data file is a table",
-    "plan": "facts.json names this very plan, and says the same as it",
-    "facts": "facts.json states every fact that a release with this plan has, each of its kind, and no other",
-    "roles": "the release has exactly the columns that the plan releases",
-    "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind; every "
-    "published sensitive value has a leaf in its",
-    "k": "every group is at least k strong; with missing: matches-any, every row matches at least k",
-    "p": "every group, or the rows that a row matches, has at least p different values of a sensitive column",
-    "l": "the values of a sensitive column are l-diverse in every group",
-    "t": "the values of a sensitive column in every group are close to those of the whole table",
-    "alpha": "no value of a sensitive column has more than a share alpha of any group",
-    "limits": "no value is published coarser than its limit",
-    "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
-    "overlap": "no two ranges of a column of free intervals overlap in part",
-    "levels": "every column is published at one level of its hierarchy",
-    "rules": "facts.json says which rules are kept, and how many groups break the others",
-    "counts": "facts.json counts what is there, and what it counts adds up",
-    "disclosures": "facts.json counts every group with only one value of a sensitive column, and lists the first",
-    "risks": "facts.json counts rows by how many are alike, the share of one sensitive value, and exact ends, as they "
-    "are",
-    "truthful": "every published cell is true of the record behind it",
-    "unchanged": "released sensitive and other values occur in the original at least as often",
-    "possible": "every row could have been made from a record of the original of its own, within the limits",
-    "signature": "the holder of the key signed exactly these files",
-}
+
+class Meanings(dict[str, str]):
+    """What promises mean, by their names; that of a model which is not among them is what its descriptor says."""
+
+    def __missing__(self, name: str) -> str:
+        return PRIVACY_MODELS[name].help
+
+
+MEANINGS = Meanings(
+    {
+        "files": "the folder holds the files of a release, as plain files, and nothing else",
+        "readable": "the data file is a table",
+        "plan": "facts.json names this very plan, and says the same as it",
+        "facts": "facts.json states every fact that a release with this plan has, each of its kind, and no other",
+        "roles": "the release has exactly the columns that the plan releases",
+        "hierarchy": "every published quasi-identifier is a node of its hierarchy, or an interval of its kind; every "
+        "published sensitive value has a leaf in its",
+        "k": "every group is at least k strong; with missing: matches-any, every row matches at least k",
+        "p": "every group, or the rows that a row matches, has at least p different values of a sensitive column",
+        "l": "the values of a sensitive column are l-diverse in every group",
+        "t": "the values of a sensitive column in every group are close to those of the whole table",
+        "alpha": "no value of a sensitive column has more than a share alpha of any group",
+        "limits": "no value is published coarser than its limit",
+        "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
+        "overlap": "no two ranges of a column of free intervals overlap in part",
+        "levels": "every column is published at one level of its hierarchy",
+        "rules": "facts.json says which rules are kept, and how many groups break the others",
+        "counts": "facts.json counts what is there, and what it counts adds up",
+        "disclosures": "facts.json counts every group with only one value of a sensitive column, and lists the first",
+        "risks": "facts.json counts rows by how many are alike, the share of one sensitive value, and exact ends, as "
+        "they are",
+        "truthful": "every published cell is true of the record behind it",
+        "unchanged": "released sensitive and other values occur in the original at least as often",
+        "possible": "every row could have been made from a record of the original of its own, within the limits",
+        "signature": "the holder of the key signed exactly these files",
+    }
+)
 """Every promise that a check may name, in the order in which they are checked."""
 
 
@@ -57,7 +68,7 @@ class Promise:
     kept: bool
 
     def __post_init__(self) -> None:
-        if self.name not in MEANINGS:
+        if self.name not in MEANINGS and self.name not in PRIVACY_MODELS:
             raise ValueError(f"undocumented promise {self.name!r}")
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from hedgerow.hierarchy.numbers import Number, number_label, parse_number
+from hedgerow.plan.hierarchy.numbers import Number, number_label, parse_number
 
 
 class CutLine(Element, component="cut_line.js"):

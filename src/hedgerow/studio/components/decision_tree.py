@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.reports.tree_terminal import LEFT_OUT
+from hedgerow.reports.wording import LEFT_OUT
 from hedgerow.studio import theme
 
 

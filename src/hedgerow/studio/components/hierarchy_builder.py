@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nicegui import ui
 
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.hierarchy import Hierarchy, builders
+from hedgerow.plan.hierarchy import Hierarchy
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS, Field
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
-from hedgerow.studio.views import FirstWish, Wish
+from hedgerow.studio.views import FirstWish, HierarchyWish
 
-KINDS = {
-    "flat": "flat: each value, or nothing",
-    "bands": "bands: numbers in bands of growing width",
-    "cuts": "cuts: numbers between points that you choose",
-    "prefix": "prefixes: the first characters, such as of zip codes",
-    "dates": "dates: days, months, quarters, years, decades",
-    "free": "free intervals: numbers from – to, no tree",
-    "tree": "a file: one line per value, from the value to the root",
-}
 UNKNOWN = {
     "error": "say so and stop",
     "withhold": "withhold the record",
@@ -36,6 +27,17 @@ MOST_PREVIEWED = 2_000
 """Rows of a tree that a preview shows; the dialog has no room for more."""
 
 Apply = Callable[[dict[str, Any], Hierarchy | None], Awaitable[tuple[Problem, ...]]]
+
+
+def kinds() -> dict[str, str]:
+    """Return the ways to coarsen a column, with words for each: by a rule, or by none."""
+    rules = {kind.name: kind.rule.choice for kind in HIERARCHY_KINDS if kind.rule is not None}
+    return {
+        "flat": "flat: each value, or nothing",
+        **rules,
+        "free": "free intervals: numbers from – to, no tree",
+        "tree": "a file: one line per value, from the value to the root",
+    }
 
 
 class HierarchyBuilder:
@@ -60,11 +62,11 @@ class HierarchyBuilder:
         self._kind, self._typed, self._unlisted = first.kind, dict(first.typed), first.unlisted
         self._given = current if self._kind == "tree" else None
         self._asked = 0
-        self._found: Wish | None = None
+        self._found: HierarchyWish | None = None
         with ui.dialog(value=True) as self._dialog, ui.card().classes("w-full").props("data-testid=builder"):
             theme.heading(f"How “{column}” is coarsened")
             with ui.column().classes("w-full gap-3"):
-                kind = ui.select(KINDS, value=self._kind, label="Kind of hierarchy", on_change=self._chosen)
+                kind = ui.select(kinds(), value=self._kind, label="Kind of hierarchy", on_change=self._chosen)
                 kind.classes("w-full").props("outlined dense data-testid=builder-kind")
                 self._fields = ui.column().classes("w-full gap-3")
                 rest = ui.select(UNKNOWN, value=self._typed["unknown"], label="If a value has no place in it")
@@ -94,30 +96,26 @@ class HierarchyBuilder:
     def _build_fields(self) -> None:
         self._fields.clear()
         with self._fields:
-            if self._kind == "bands":
-                self._text("bands", "Widths, narrow to wide", "each a multiple of the one before: 5, 10, 20")
-            elif self._kind == "cuts":
-                hint = "one list per line, the finest first; every list starts and ends at the same points"
-                self._text("cuts", "Points between which numbers fall", hint, lines=True)
-            elif self._kind == "prefix":
-                self._text("prefix", "Characters kept at each level", "falling: 4, 2")
-            elif self._kind == "dates":
-                levels = ui.select(
-                    list(builders.DATE_LEVELS), value=self._typed["dates"], label="Levels", multiple=True
-                )
-                levels.classes("w-full").props("outlined dense use-chips data-testid=builder-dates")
-                levels.on_value_change(lambda event: self._type("dates", event.value))
-                today = f"only if days are not written like {dt.date(2024, 2, 29)}; for example %d.%m.%Y"
-                self._text("form", "How days are written", today)
-            elif self._kind == "free":
+            rule = HIERARCHY_KINDS[self._kind].rule if self._kind in HIERARCHY_KINDS else None
+            for field in rule.fields if rule is not None else ():
+                self._field(field)
+            if self._kind == "free":
                 ui.label("Each group is published as the range of its numbers. Limits are cuts and a width.")
                 note = "if empty, both ends are exact values of people"
                 self._text("snap", "Move published ends out to multiples of", note)
             elif self._kind == "tree":
                 ui.label("A CSV file as ARX writes it: value;group;…;root in every line.").classes("muted small")
                 DropZone("A hierarchy", self._taken, accept=".csv,.txt", testid="upload-hierarchy")
-            else:
+            elif rule is None:
                 ui.label("A value is published as it is, or not at all (*).").classes("muted")
+
+    def _field(self, field: Field) -> None:
+        if not field.choices:
+            self._text(field.name, field.label, field.hint, field.lines)
+            return
+        some = ui.select(list(field.choices), value=self._typed[field.name], label=field.label, multiple=True)
+        some.classes("w-full").props(f"outlined dense use-chips data-testid=builder-{field.name}")
+        some.on_value_change(lambda event: self._type(field.name, event.value))
 
     def _text(self, name: str, label: str, hint: str, lines: bool = False) -> None:
         field = (ui.textarea if lines else ui.input)(label, value=self._typed[name])
@@ -163,7 +161,7 @@ class HierarchyBuilder:
         with self._problems:
             theme.problem_list(problems)
 
-    def _show_tree(self, tree: Hierarchy, found: Wish) -> None:
+    def _show_tree(self, tree: Hierarchy, found: HierarchyWish) -> None:
         text = f"{len(tree.leaf_nodes):,} values, {tree.height} levels above them"
         if self._unlisted:
             text += f"; {self._unlisted:,} rarer values are not looked at here"

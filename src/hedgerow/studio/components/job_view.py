@@ -17,13 +17,13 @@ class ProgressLine:
     """What a job is doing, how far it is, and for how long."""
 
     def __init__(self, label: str) -> None:
-        self._stage = ui.label("starting").classes("muted").props("role=status")
+        self._doing = ui.label("starting").classes("muted").props("role=status")
         self._bar = ui.linear_progress(value=0, show_value=False).props(f'indeterminate aria-label="{label}"')
 
     def move(self, job: Job) -> None:
         """Show where it is now; how much there is may not be known."""
         share = job.done / job.total if job.total else 0
-        self._stage.text = f"{job.stage}{f', {share:.0%}' if job.total else ''} · {job.seconds:.0f} s"
+        self._doing.text = f"{job.doing}{f', {share:.0%}' if job.total else ''} · {job.seconds:.0f} s"
         self._bar.props(remove="indeterminate") if job.total else self._bar.props("indeterminate")
         self._bar.value = share
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from hedgerow.explanation import Explanation, Lift
+from hedgerow.anonymization.explanation import Explanation, Lift
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.workbench import Workbench

@@ -20,7 +20,7 @@ class LimitTree(Element, component="limit_tree.js"):
     Parameters
     ----------
     names, parents
-        The nodes in depth-first order, root first, as in :class:`hedgerow.hierarchy.Hierarchy`.
+        The nodes in depth-first order, root first, as in :class:`hedgerow.plan.hierarchy.Hierarchy`.
     counts, withheld
         Records at or below every node, and how many of them are withheld.
     marked

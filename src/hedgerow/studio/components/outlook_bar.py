@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from hedgerow.anonymization.explanation import Outlook
 from hedgerow.errors import HedgerowError
-from hedgerow.explanation import Outlook
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.workbench import Workbench

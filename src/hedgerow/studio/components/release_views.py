@@ -7,9 +7,9 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.reports.release_terminal import ADVICE, audit_checks
-from hedgerow.reports.svg import line_chart
-from hedgerow.store import VersionRow
+from hedgerow.maintenance.store import VersionRow
+from hedgerow.reports.charts import line_chart
+from hedgerow.reports.versions import ADVICE, audit_checks
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import marked_table, said
 from hedgerow.studio.stores import StoreView

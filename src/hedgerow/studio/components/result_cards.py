@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from nicegui import ui
 
 from hedgerow.privacy.risks import COMMON_THRESHOLDS
-from hedgerow.reports import html_risks
+from hedgerow.reports.charts import bar_chart, histogram, scatter, size_bins
 from hedgerow.reports.material import USUAL_THRESHOLD, Material
-from hedgerow.reports.size_bins import size_bins
-from hedgerow.reports.svg import bar_chart, histogram, scatter
-from hedgerow.reports.terminal import WITHHELD_BECAUSE
+from hedgerow.reports.wording import ATTACKERS, WITHHELD_BECAUSE
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import BROKEN, KEPT, marked_table, said
 from hedgerow.studio.components.result_overview import material_of
 from hedgerow.studio.runs import Run
-from hedgerow.verification.result import MEANINGS
+from hedgerow.verification import MEANINGS
 
 THRESHOLDS = {
     0.33: "0.33: 1 in 3, groups of 3",
@@ -149,7 +147,7 @@ def show_disclosures(run: Run) -> None:
         ]
         head = ["sensitive column", "groups with one value", "largest share of one value"]
         marked_table(head, rows, label="attribute disclosures", numbers=[1, 2], testid="disclosures")
-        if any(alone.get(name) for name in sensitive) and run.plan.privacy.p is None:
+        if any(alone.get(name) for name in sensitive) and not run.plan.privacy.asked:
             ui.link("Ask for p different values in every group", "/promise").classes("small")
 
 
@@ -191,7 +189,7 @@ def _draw_risks(material: Material, threshold: float) -> None:
             testid="risk-verdict",
         )
     rows = []
-    for attacker, who in html_risks.ATTACKERS:
+    for attacker, who in ATTACKERS.items():
         of = found[attacker]
         shares = [
             "–" if of.get(name) is None else f"{of[name]:.1%}"

@@ -7,21 +7,18 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.reports import html_risks
-from hedgerow.reports.html_parts import Facts
+from hedgerow.reports.html.page import section_html
 from hedgerow.reports.material import Material, demands_of
-from hedgerow.reports.terminal import columns_left_out
+from hedgerow.reports.reading import Facts
+from hedgerow.reports.wording import columns_left_out
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
-from hedgerow.verification import Verification
-from hedgerow.verification.result import Promise
 
 
 def material_of(run: Run) -> Material:
     """Gather what reports are made of, from a run."""
-    promises = tuple(Promise(**promise) for promise in run.verification["promises"])
-    return Material(Facts(run.facts), run.plan, Verification(promises))
+    return Material(Facts(run.facts), run.plan, run.verification)
 
 
 def show_verdict(run: Run) -> None:
@@ -58,7 +55,7 @@ def _show_assumptions(run: Run) -> None:
     )
     assumed.append("They hold no other release about the same people.")
     listed = "".join(f"<li>{said(text)}</li>" for text in assumed)
-    below = html_risks.not_protected(material_of(run))
+    below = section_html("not-protected", material_of(run))
     ui.html(f"<h2>What is assumed</h2><ul>{listed}</ul>{below}", sanitize=False).classes("report-part")
 
 

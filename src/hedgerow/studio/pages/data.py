@@ -10,15 +10,16 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.reports.svg import bar_chart, histogram
-from hedgerow.server import is_server
+from hedgerow.evaluation.synthetic import clinic, write_demo
+from hedgerow.outside.server import is_server
+from hedgerow.plan.formats import format_titles, table_endings
+from hedgerow.reports.charts import bar_chart, histogram
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.views import ColumnView
-from hedgerow.synthetic import clinic, write_demo
 
 PATH = "/data"
 ROLES = {
@@ -32,7 +33,6 @@ ABOUT_ROLES = (
     "place: it is coarsened until k people look alike. A sensitive column is what nobody should learn of a person; "
     "it is published as it is, and every group must be diverse in it. Other columns are published as they are."
 )
-TABLES = ".csv,.tsv,.txt,.parquet,.arrow,.feather"
 MOST_CARDS = 150
 AT_ONCE, FEW = 24, 4
 """Columns that a page is built with, and how many follow at a time."""
@@ -90,12 +90,12 @@ def _show_opening(session: Session, body: ui.column) -> None:
     body.clear()
     with body:
         theme.title(
-            "Open a table", "One line for each record about a person: CSV, Parquet or Arrow. It stays on this machine."
+            "Open a table", f"One line for each record about a person: {format_titles()}. It stays on this machine."
         )
         with ui.element("div").classes("studio-halves"):
             with theme.card():
                 theme.heading("Upload a file")
-                DropZone("A table", taken, accept=TABLES, testid="upload")
+                DropZone("A table", taken, accept=",".join(table_endings()), testid="upload")
                 limit = session.settings.upload_bytes
                 ui.label(f"Up to {limit / (1 << 20):,.0f} MB. Removed when the studio ends.").classes("muted small")
             with theme.card():

@@ -9,11 +9,11 @@ from typing import Any
 
 from nicegui import ui
 
+from hedgerow.anonymization.explanation import Lift
 from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.explanation import Lift
-from hedgerow.hierarchy import Hierarchy, editing, write_hierarchy
-from hedgerow.hierarchy.numbers import Number, parse_number
 from hedgerow.plan import Plan
+from hedgerow.plan.hierarchy import Hierarchy, editing, write_hierarchy
+from hedgerow.plan.hierarchy.numbers import Number, parse_number
 from hedgerow.studio import limit_changes, theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.cut_line import CutLine

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any
 
 from nicegui import ui
+from pydantic import BaseModel
 
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.plan.concepts import PRIVACY_MODELS, ModelDescriptor
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.outlook_bar import OutlookBar
@@ -16,12 +18,6 @@ from hedgerow.studio.sessions import Session
 from hedgerow.studio.workbench import Workbench
 
 PATH = "/promise"
-DIVERSITY = {
-    "": "none",
-    "distinct": "distinct: so many different values",
-    "entropy": "entropy at least log of",
-    "recursive": "recursive (c, l)",
-}
 REPUBLISH = {
     "free": "free: a new version may change anything",
     "only-coarser": "only-coarser: groups may only be merged",
@@ -46,6 +42,11 @@ async def show() -> None:
         _Form(session, form, bar).build()
     await ui.context.client.connected()
     await bar.refresh()
+
+
+def offered() -> dict[ModelDescriptor, str]:
+    """Return the demands that can be made on a sensitive column, with the label of their input."""
+    return {model: model.title if model.forms else f"{model.name}: {model.ask}" for model in PRIVACY_MODELS}
 
 
 class _Form:
@@ -132,48 +133,46 @@ class _Form:
 
     def _model_inputs(self, column: str, asked: dict[str, Any]) -> None:
         one = f"-{column}" if len(self._bench.plan.columns("sensitive")) > 1 else ""  # type: ignore[union-attr]
-        self._number(
-            "p: different values at least",
-            asked.get("p"),
-            lambda value: self._demand(column, "p", value and _whole(value, 1, "p")),
-            f"p{one}",
-        )
-        self._number(
-            "alpha: one value's share at most",
-            asked.get("alpha"),
-            lambda value: self._demand(column, "alpha", value),
-            f"alpha{one}",
-            0.05,
-        )
-        closeness = asked.get("t")
-        distance = {} if closeness is None or closeness.distance is None else {"distance": closeness.distance}
-        self._number(
-            "t: distance from the whole table at most",
-            closeness and closeness.at_most,
-            lambda value: self._demand(column, "t", value and {**distance, "at_most": value}),
-            f"t{one}",
-            0.05,
-        )
-        diversity = asked.get("l")
-        given = {} if diversity is None else diversity.model_dump(exclude_none=True)
+        for model, label in offered().items():
+            if model.forms:
+                self._choice_of_form(column, model, label, asked.get(model.name), one)
+            else:
+                self._demanded_number(column, model, label, asked.get(model.name), one)
+
+    def _demanded_number(self, column: str, model: ModelDescriptor, label: str, asked: Any, one: str) -> None:
+        """Show the input of a model that asks for one number; other parts of its long form are kept."""
+        given = asked.model_dump(exclude_none=True) if isinstance(asked, BaseModel) else None
+        number = asked if given is None else given.pop("at_most")
+
+        def change(value: Any) -> tuple[Problem, ...]:
+            if value is not None and model.step == 1:
+                _whole(value, 1, model.name)
+            return self._demand(column, model.name, value if not (value and given) else {**given, "at_most": value})
+
+        self._number(label, number, change, f"{model.name}{one}", model.step)
+
+    def _choice_of_form(self, column: str, model: ModelDescriptor, label: str, asked: Any, one: str) -> None:
+        """Show the inputs of a model that can be asked for in several forms."""
+        given = {} if asked is None else asked.model_dump(exclude_none=True)
         form, value = next(iter(given.items()), ("", None))
         with ui.row().classes("w-full no-wrap gap-2"):
-            select = ui.select(DIVERSITY, value=form, label="l-diversity").classes("grow").props("outlined dense")
+            forms = {"": "none", **model.forms}
+            select = ui.select(forms, value=form, label=label).classes("grow").props("outlined dense")
             text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-            number = (
-                ui.input("l (c, l)" if form == "recursive" else "l", value=text).classes("w-24").props("outlined dense")
-            )
-            theme.mark(select, f"l-form{one}")
-            theme.mark(number, f"l{one}")
+            hint = "l (c, l)" if form == "recursive" else model.ask
+            number = ui.input(hint, value=text).classes("w-24").props("outlined dense")
+            theme.mark(select, f"{model.name}-form{one}")
+            theme.mark(number, f"{model.name}{one}")
 
         def change(_: Any) -> tuple[Problem, ...]:
             parts = [part for part in (number.value or "").replace(";", ",").split(",") if part.strip()]
             if not select.value:
-                return self._demand(column, "l", None)
+                return self._demand(column, model.name, None)
             if len(parts) != (2 if select.value == "recursive" else 1):
                 return ()  # not yet typed
             given = [part.strip() for part in parts]
-            return self._demand(column, "l", {select.value: given if select.value == "recursive" else given[0]})
+            demand = {select.value: given if select.value == "recursive" else given[0]}
+            return self._demand(column, model.name, demand)
 
         select.on_value_change(self._taking(change))
         number.on("blur", self._taking(lambda _: change(None))).on(

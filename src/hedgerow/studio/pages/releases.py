@@ -13,7 +13,8 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.reports.release_terminal import AS_IT_IS
+from hedgerow.plan.formats import format_titles, table_endings
+from hedgerow.reports.versions import AS_IT_IS
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components import release_views
@@ -22,7 +23,6 @@ from hedgerow.studio.components.export_card import send_release
 from hedgerow.studio.components.job_view import JobView
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.jobs import Job
-from hedgerow.studio.pages.data import TABLES
 from hedgerow.studio.pages.result import CSS
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.stores import StoreView, offered_stores, shown_store
@@ -173,13 +173,12 @@ class _Screen:
     def _show_changes(self, view: StoreView) -> None:
         with theme.card():
             theme.heading("Change it by a file")
-            ui.label(f"CSV, Parquet or Arrow; {view.key} names the records. Each file makes one new version.").classes(
-                "muted small"
-            )
+            text = f"{format_titles()}; {view.key} names the records. Each file makes one new version."
+            ui.label(text).classes("muted small")
             with ui.element("div").classes("studio-grid"):
                 for verb, (title, text) in CHANGES.items():
                     with ui.column().classes("gap-1 w-full"):
-                        DropZone(title, partial(self._change, verb), accept=TABLES, testid=verb)
+                        DropZone(title, partial(self._change, verb), accept=",".join(table_endings()), testid=verb)
                         ui.label(text).classes("muted small")
 
     def _show_regrouping(self, view: StoreView) -> None:

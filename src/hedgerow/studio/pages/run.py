@@ -6,8 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.comparison import METHODS, name_of_method
 from hedgerow.errors import HedgerowError
+from hedgerow.evaluation.comparison import name_of_method, variants
+from hedgerow.plan.concepts import METHODS
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
@@ -17,23 +18,6 @@ from hedgerow.studio.runs import Run
 from hedgerow.studio.sessions import Session
 
 PATH = "/run"
-ABOUT = {
-    "cluster": "Groups similar people within the limits; usually loses least",
-    "quick": "Groups people who are alike, then searches for groups that lose less",
-    "thorough": "The same, ten times as long",
-    "partition": "Cuts the table in halves; very fast, usually loses more",
-    "lattice": "One level for each column, the best of all",
-    "exact": "One level for each column, of most research value",
-    "global": "Research value, the thesis's global search",
-    "local": "Research value, the thesis's local search",
-    "hybrid": "Research value, the thesis's hybrid search",
-    "divided": "Research value, block by block",
-    "utility": "Merges groups by research value",
-    "utility-suppress": "Merges groups by research value, hides single cells",
-    "utility-apart": "Merges groups; ranges do not overlap",
-    "bottom-up": "Merges groups by loss",
-    "euclidean": "Merges groups by distance of numbers",
-}
 REFRESH_SECONDS = 0.3
 STATES = {"running": "", "done": "good", "cancelled": "warn", "failed": "bad"}
 
@@ -57,16 +41,21 @@ async def show() -> None:
     await bar.refresh()
 
 
+def offered() -> dict[str, str]:
+    """Return the methods that can be chosen, by name, with what each does."""
+    return {one.name: f"{one.name} — {one.help}" for method in METHODS for one in method.variants}
+
+
 def _show_start(session: Session, bar: OutlookBar) -> None:
     plan = session.bench.plan
     assert plan is not None
     current = name_of_method(plan)
-    names = {name: f"{name} — {text}" for name, text in ABOUT.items()}
+    names = offered()
     if current not in names:
         names = {current: f"{current} — as the plan says", **names}
 
     async def chosen(event: Any) -> None:
-        if event.value in METHODS:
+        if event.value in variants():
             try:
                 theme.refuse(await aside(_choose, session, event.value))
             except HedgerowError:
@@ -97,7 +86,7 @@ def _choose(session: Session, name: str) -> tuple[Any, ...]:
     plan = session.bench.plan
     assert plan is not None
     limits = plan.method.limits
-    method = {**METHODS[name], "limits": "keep" if limits == "whole-levels" else limits}
+    method = {**variants()[name], "limits": "keep" if limits == "whole-levels" else limits}
     keys: dict[str, Any] = {"method": method}
     if method.get("suppress"):
         keys["missing"] = "matches-any"

@@ -1,0 +1,134 @@
+"""Cells: the records that share every limit (QI-clusters of MAM in the papers).
+
+A group breaks no limit exactly when all its records are in one cell. So the records of cells with fewer than k people
+must be withheld, and no others need be: they are the smallest such set (Miller, Campan and Truta 2008, Properties 4
+to 6).
+
+With models of attribute disclosure the same holds of cells that fail a model which every larger group would meet too
+(p-sensitivity, distinct l-diversity). The other models are not kept when a group grows: a cell that fails them may
+still hold groups that do not, so its records are tried, and what is withheld is not proven least.
+
+A greatest width of a free interval is no such equivalence. Each cell is therefore cut further into runs of values, no
+wider than allowed and large enough, by a programme that covers most records. For one width in the plan, without a
+person key or models, what is withheld is still the provably smallest set; otherwise it is small, and not proven least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.anonymization import kernels
+from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.microdata.ordering import number_rows, starts_of_runs
+from hedgerow.privacy import Requirement
+from hedgerow.privacy.requirement import people_by_group
+from hedgerow.types import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A partition of the units into cells.
+
+    Attributes
+    ----------
+    cell_of
+        Cell of every unit.
+    people, records
+        Number of persons (records without a person key) and of records of every cell.
+    failing
+        Whether a cell must be withheld: no part of it can be released.
+    proven
+        Whether withholding the failing cells is provably the least that can be done.
+    """
+
+    cell_of: IntArray
+    people: IntArray
+    records: IntArray
+    failing: npt.NDArray[np.bool_]
+    proven: bool
+
+    @classmethod
+    def none_failing(cls, microdata: Microdata, cell_of: IntArray) -> Cells:
+        """Take cells as they are given, of which none need be withheld."""
+        cells = int(cell_of.max(initial=-1)) + 1
+        people, records = people_by_group(microdata, cell_of, cells), np.bincount(cell_of, minlength=cells)
+        return cls(cell_of, people, records, np.zeros(cells, bool), proven=True)
+
+    @property
+    def withheld(self) -> int:
+        """Number of records in failing cells."""
+        return int(self.records[self.failing].sum())
+
+
+def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bool = False) -> Cells:
+    """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart."""
+    cell_of = number_cells(microdata, ignore_limits)
+    widths = [] if ignore_limits else [column for column in microdata.columns if _has_width(column)]
+    uncovered = np.zeros(len(cell_of), bool)
+    for column in widths:
+        cell_of, uncovered = _cut_to_width(microdata, column, cell_of, uncovered, requirement)
+    cells = int(cell_of.max(initial=-1)) + 1
+    failing = requirement.fails(microdata, cell_of, cells, only_if_it_stays_so=True)
+    failing[cell_of[uncovered]] = True
+    simple = len(widths) == 1 and microdata.person_of is None and not requirement.models
+    return Cells(
+        cell_of,
+        people_by_group(microdata, cell_of, cells),
+        np.bincount(cell_of, minlength=cells),
+        failing,
+        proven=requirement.survives_growth and (not widths or simple),
+    )
+
+
+def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
+    """Number the cells and return that of every unit, without regard to greatest widths."""
+    keys = []
+    for position, column in enumerate(microdata.columns):
+        by_code = column.free_keys if ignore_limits else column.limit_keys
+        if by_code.min(initial=0) != by_code.max(initial=0):
+            keys.append(by_code[microdata.codes(position)])
+    if not keys:  # nothing is kept apart
+        return np.zeros(len(microdata.record_of), np.int64)
+    return number_rows(keys)[0][microdata.profile_of_unit]
+
+
+def _has_width(column: Any) -> bool:
+    return isinstance(column, FreeColumn) and column.width is not None
+
+
+def _cut_to_width(
+    microdata: Microdata,
+    column: Any,
+    cell_of: IntArray,
+    uncovered: npt.NDArray[np.bool_],
+    requirement: Requirement,
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Cut every cell into runs of values within the width; what no run covers forms a cell that is withheld."""
+    position = [c.name for c in microdata.columns].index(column.name)
+    codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
+    order = np.lexsort((codes, cell_of, uncovered))
+    order = order[: len(order) - int(uncovered.sum())]
+    starts = np.append(starts_of_runs([cell_of[order].astype(np.uint64)]), len(order)).astype(np.int64)
+    person = np.arange(len(cell_of)) if microdata.person_of is None else microdata.person_of
+    tags = np.column_stack([person, microdata.sensitive_of])[order]
+    wanted = np.append(requirement.k, requirement.distinct_wanted(len(microdata.sensitive)))
+    run_of, runs = kernels.load("width_runs").cut_cells(
+        column.low_ends()[codes[order]],
+        column.high_ends()[codes[order]],
+        starts,
+        np.ascontiguousarray(tags),
+        np.append(int(person.max(initial=-1)) + 1, [sensitive.values for sensitive in microdata.sensitive]).astype(
+            np.int64
+        ),
+        wanted.astype(np.int64),
+        column.scaled_width,
+    )
+    uncovered = uncovered.copy()
+    uncovered[order[run_of < 0]] = True
+    new = runs + cell_of  # the rest of each cell, until covered records get their run
+    new[order[run_of >= 0]] = run_of[run_of >= 0]
+    return np.unique(new, return_inverse=True)[1].reshape(-1), uncovered

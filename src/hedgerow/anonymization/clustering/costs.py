@@ -1,0 +1,223 @@
+"""What a box costs, as integer tables for the kernels.
+
+Costs are whole multiples of 1/UNIT, so that sums are exact and ties are ties. UNIT is divisible by every height up to
+16. Weights count relative to the greatest one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.anonymization.clustering.terms import Terms
+from hedgerow.anonymization.kernels.codes import FREE, STEPS, TABLE
+from hedgerow.anonymization.kernels.tuples.searching import Prices
+from hedgerow.measures.research_value import ColumnValue, column_values, half_open
+from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
+from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS, objectives
+
+UNIT = 720_720 * 1024
+LARGEST_TABLE = 512
+LARGEST_SPAN_TABLE = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """What groups are to have least of, per record and column, weighted.
+
+    Attributes
+    ----------
+    name
+        ``loss``: height of the node / height of the tree. ``ncp``: leaves under the node / all leaves, 0 for one.
+        ``granularity``: (leaves − 1) / (all leaves − 1). ``research-value``: the share of the column's research value
+        that is lost, rules included. Free intervals count as width / range, except for research value; there, too, if
+        they have more than 2,048 different numbers: one over the span then hardly tells one interval from another.
+    values
+        What published values are worth, by column in the plan's order; for ``research-value`` only.
+    """
+
+    name: str = "loss"
+    values: tuple[ColumnValue, ...] = ()
+
+    @classmethod
+    def of_plan(cls, microdata: Microdata, plan: Plan) -> Objective:
+        """Take what a plan names, or else what its method is made for."""
+        method = METHODS[plan.method.name]
+        name = plan.method.objective if "objective" in method.options else method.objectives[0]
+        return cls(name, column_values(microdata, plan) if name == "research-value" else ())
+
+
+LOSS = Objective()
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Costs of boxes by attribute, in the microdata's index order; see ``kernels/search_index.py`` for the layout."""
+
+    kind: npt.NDArray[np.uint8]
+    offset: npt.NDArray[np.int64]
+    width: npt.NDArray[np.int64]
+    costs: npt.NDArray[np.int32]
+
+    @property
+    def prices(self) -> Prices:
+        """The arrays as the kernels take them."""
+        return Prices(self.kind, self.offset, self.width, self.costs)
+
+    def ends(self, lo: npt.NDArray[Any], hi: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Encode the ends of boxes as ``kernels/neighbours.py`` takes them."""
+        lower, upper = lo.astype(np.uint32), hi.astype(np.uint32)
+        for j, (kind, offset, width) in enumerate(zip(self.kind, self.offset, self.width, strict=True)):
+            if kind == TABLE:
+                lower[:, j] = offset + lo[:, j].astype(np.int64) * width
+            elif kind == FREE:
+                lower[:, j] = self.costs[offset + lo[:, j].astype(np.int64)]
+                upper[:, j] = self.costs[offset + width + hi[:, j].astype(np.int64)]
+        return lower, upper
+
+    def of_boxes(self, lower: npt.NDArray[np.uint32], upper: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+        """Costs of boxes with encoded ends."""
+        total = np.zeros(len(lower), np.int64)
+        for j, (kind, offset, width) in enumerate(zip(self.kind, self.offset, self.width, strict=True)):
+            a, b = lower[:, j].astype(np.int64), upper[:, j].astype(np.int64)
+            if kind == TABLE:
+                total += self.costs[a + b]
+            elif kind == FREE:
+                total += b - a
+            else:
+                row = np.frexp(np.maximum(b - a, 1))[1].astype(np.int64) - 1  # of the sparse table: ⌊log₂ span⌋
+                first = offset + row * width
+                total += np.where(b > a, np.maximum(self.costs[first + a], self.costs[first + b - (1 << row)]), 0)
+        return total
+
+    def rounded(self) -> Costs:
+        """Costs in a coarser unit, rounded down, of which those of all attributes together are below 2^26."""
+        unit = -(-UNIT * len(self.kind) >> 26)
+        return Costs(self.kind, self.offset, self.width, self.costs // np.int32(unit))
+
+
+def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
+    """Lay out the costs of all quasi-identifiers."""
+    heaviest = max(Fraction(column.weight) for column in microdata.columns)
+    kinds, widths, parts = [], [], []
+    for position in microdata.index_order:
+        column = microdata.columns[position]
+        weight = Fraction(column.weight) / heaviest
+        value = objective.values[position] if objective.name == "research-value" else None
+        if isinstance(column, FreeColumn):
+            if value is None or column.domain_size > LARGEST_SPAN_TABLE:
+                kind, part = FREE, _free(column, weight)
+            else:
+                kind, part = TABLE, _span_table(value, weight)
+        else:
+            steps = _step_costs(column, weight, objective, value)
+            small = column.domain_size <= LARGEST_TABLE
+            kind, part = (TABLE, pair_table(steps).ravel()) if small else (STEPS, sparse_table(steps))
+        kinds.append(kind)
+        widths.append(column.domain_size)
+        parts.append(part)
+    offsets = np.cumsum([0] + [len(part) for part in parts[:-1]])
+    return Costs(np.array(kinds, np.uint8), offsets.astype(np.int64), np.array(widths, np.int64), np.concatenate(parts))
+
+
+def _rounded(share: Fraction) -> int:
+    return (2 * UNIT * share.numerator + share.denominator) // (2 * share.denominator)
+
+
+def _step_costs(
+    column: TreeColumn, weight: Fraction, objective: Objective, value: ColumnValue | None
+) -> npt.NDArray[np.int32]:
+    """Cost of the lowest common ancestor of each code and the next."""
+    tree = column.hierarchy
+    by_node = _by_worth(value, weight) if value is not None else _by_measure(column, weight, objective)
+    codes = np.arange(column.domain_size, dtype=np.int64)
+    return by_node[tree.lca_of_ranges(codes[:-1], codes[1:])]
+
+
+def _by_measure(column: TreeColumn, weight: Fraction, objective: Objective) -> npt.NDArray[np.int32]:
+    """Cost of every node as the measure has it that is the objective."""
+    cost = objectives()[objective.name].cost_of_nodes
+    assert cost is not None
+    by_node, whole = cost(column.hierarchy, column.domain_size)
+    different, place = np.unique(by_node, return_inverse=True)
+    costs = [_rounded(weight * Fraction(one, max(int(whole), 1))) for one in different.tolist()]
+    return np.array(costs, np.int32)[place.reshape(-1)]
+
+
+def _by_worth(value: ColumnValue, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Cost of every node by the research value that is lost in it."""
+    assert isinstance(value.column, TreeColumn)
+    costs = Terms.of(value, _rounded(weight)).costs(value.spans_by_node, value.breaks_by_node)
+    costs -= costs.min(initial=0)  # rounding may leave a little on single values
+    parents = value.column.hierarchy.parents
+    for node in range(len(costs) - 1, 0, -1):  # the kernels rely on it that a wider box never costs less
+        costs[parents[node]] = max(costs[parents[node]], costs[node])
+    return costs.astype(np.int32)
+
+
+def pair_table(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Lay out, for every two codes, the greatest of the steps between them."""
+    size = len(steps) + 1
+    table = np.zeros((size, size), steps.dtype)
+    for lo in range(size - 1):
+        table[lo, lo + 1 :] = np.maximum.accumulate(steps[lo:])
+    return np.maximum(table, table.T)
+
+
+def sparse_table(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Lay out rows of which row r holds, at position i, the greatest of the 2^r steps from i on."""
+    size = len(steps) + 1
+    rows = [np.append(steps, steps.dtype.type(0))]
+    span = 1
+    while 2 * span < size:
+        above = rows[-1].copy()
+        above[:-span] = np.maximum(above[:-span], rows[-1][span:])
+        rows.append(above)
+        span *= 2
+    return np.concatenate(rows)
+
+
+def _free(column: FreeColumn, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Lower positions, then upper positions, of all codes; a missing value lies at the upper end."""
+    intervals = column.intervals
+    start, span = (int(intervals.low_ends[0]), intervals.span) if len(intervals.scaled) else (0, 0)
+
+    def positions(ends: npt.NDArray[np.int64]) -> list[int]:
+        if span == 0:
+            return [0] * len(ends)
+        up, down = 2 * UNIT * weight.numerator, 2 * span * weight.denominator
+        half = span * weight.denominator
+        return [(up * (end - start) + half) // down for end in ends.tolist()]
+
+    low, high = positions(intervals.low_ends), positions(intervals.high_ends)
+    if column.has_missing:
+        last: Any = high[-1] if high else 0
+        low.append(last)
+        high.append(last)
+    return np.array(low + high, np.int32)
+
+
+def _span_table(value: ColumnValue, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Cost of every range of codes of a column of few numbers, by research value."""
+    column = value.column
+    assert isinstance(column, FreeColumn)
+    low, high = _ends(column)
+    codes = np.arange(column.domain_size)
+    first, last = (codes_of_rules[:, None, None] for codes_of_rules in value.rule_codes)
+    broken = (codes[:, None] <= first) & (codes[None, :] >= last)
+    spans = np.maximum(high[None, :] - low[:, None] + (0 if half_open(column) else 1), 1)
+    costs = Terms.of(value, _rounded(weight)).costs(spans, broken)
+    return np.maximum(costs, costs.T).ravel().astype(np.int32)
+
+
+def _ends(column: FreeColumn) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Published ends of all codes; a missing value lies at the upper end."""
+    low, high = column.low_ends().copy(), column.high_ends().copy()
+    if column.has_missing:
+        low[-1] = high[-1] = high[-2] if len(high) > 1 else 0
+    return low, high

@@ -1,0 +1,156 @@
+"""The types that every kernel is called with: one signature each, so that all can be compiled ahead.
+
+A call with other types works too, but compiles the kernel once more, at that moment; the tests refuse it. Arrays are
+contiguous and can be written to. See the modules for what the arguments mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types as numba_types
+
+from hedgerow.anonymization.kernels.tuples import asked, changing, improving, lattice, merging, searching
+
+types: Any = numba_types  # they stand where the named tuples have arrays
+NUMBER, SHARE, FLAG = types.int64, types.float64, types.boolean
+NUMBERS, SHARES, FLAGS = types.int64[::1], types.float64[::1], types.boolean[::1]
+TABLE, FLAG_TABLE = types.int64[:, ::1], types.boolean[:, ::1]
+CODES, WORDS, WORD_TABLE = types.uint32[:, ::1], types.uint64[::1], types.uint64[:, ::1]
+SMALL, SMALL_TABLE = types.int32[::1], types.int32[:, ::1]
+
+
+def _type(members: Any) -> Any:
+    """The type of a named tuple, given as one that holds the types of its fields."""
+    return types.BaseTuple.from_types(tuple(members), type(members))
+
+
+# search_index.py, diverse.py
+PRICES = _type(searching.Prices(kind=types.uint8[::1], offset=NUMBERS, width=NUMBERS, costs=SMALL))
+MODELS = _type(asked.Models(column=NUMBERS, kind=NUMBERS, a=SHARES, b=SHARES, c=SHARES))
+TREES = _type(
+    asked.Trees(parent=NUMBERS, height=SHARES, leaf_node=NUMBERS, node_start=NUMBERS, leaf_start=NUMBERS)
+)  # fmt: skip
+RESULTS = (NUMBERS, CODES, CODES, NUMBERS, NUMBERS, NUMBERS)  # groups, boxes, sizes, progress, stop
+
+# clusters.py
+STATE = _type(
+    changing.State(
+        codes=CODES, profile=NUMBERS, cell=NUMBERS, place=NUMBERS, following=SMALL, box=SMALL_TABLE, info=TABLE,
+        used=NUMBERS,
+    )
+)  # fmt: skip
+INDEX = _type(
+    changing.Index(
+        low=SMALL, high=SMALL, dear=SMALL, smallest=SMALL, lowest=SMALL, child=NUMBERS, begin=NUMBERS, roots=NUMBERS,
+        order=NUMBERS, reach=SMALL_TABLE, about=TABLE, head=NUMBERS,
+    )
+)  # fmt: skip
+ASKED = _type(
+    changing.Asked(
+        k=NUMBER, lasts=FLAG, sensitive=TABLE, value_start=NUMBERS, overall=NUMBERS, models=MODELS, trees=TREES,
+        person=NUMBERS, widest=NUMBERS, ends=NUMBERS, end_start=NUMBERS,
+    )
+)  # fmt: skip
+DESK = _type(changing.ClusterDesk(*[NUMBERS] * len(changing.ClusterDesk._fields)))
+CLUSTERS = (STATE, INDEX, PRICES, ASKED, DESK)
+COVERS = _type(changing.Covers(order=NUMBERS, first=SMALL_TABLE, last=SMALL_TABLE, cheapest=NUMBERS, lowest=NUMBERS))
+
+# neighbours.py, regrouping.py, exchanges.py, demands.py
+CELLS = _type(improving.Starts(profile=NUMBERS, group=NUMBERS, unit=NUMBERS))
+RECORDS = _type(
+    improving.Records(
+        lower=CODES, upper=CODES, profile=SMALL, near=SMALL_TABLE, distance=SMALL_TABLE, least=SMALL,
+    )
+)  # fmt: skip
+GROUPS = _type(improving.UnitGroups(place=SMALL, member=SMALL_TABLE, size=SMALL, cost=SMALL, lower=CODES, upper=CODES))
+DEMANDS = _type(
+    asked.Demands(
+        k=NUMBER, what=NUMBER, person=NUMBERS, stamp=NUMBERS, sensitive=TABLE, value_start=NUMBERS, overall=NUMBERS,
+        models=MODELS, trees=TREES, wanted=NUMBERS, histogram=NUMBERS, tally=NUMBERS, lasts=FLAG,
+    )
+)  # fmt: skip
+SEARCHED = (CELLS, RECORDS, GROUPS, PRICES, DEMANDS)
+FLOATS = types.float32[::1]
+REGROUPING_DESK = _type(
+    improving.RegroupingDesk(
+        by_group=_type(
+            improving.ByGroup(
+                chance=WORDS, draws=NUMBERS, mark=NUMBERS, unused=SMALL, excess=FLOATS, urgency=FLOATS, failures=FLOATS,
+            )
+        ),
+        pool=_type(
+            improving.Pool(
+                taken=SMALL, active=NUMBERS, whole=CODES, units=SMALL, floor=SMALL, goes=SMALL, key=SMALL, cost=SMALL,
+                part=SMALL_TABLE, units_lower=CODES, units_upper=CODES, listed=SMALL,
+            )
+        ),
+        made=_type(
+            improving.Made(lower=CODES, upper=CODES, size=NUMBERS, cost=NUMBERS, start=NUMBERS, number=NUMBERS)
+        ),
+        changed=_type(improving.Changed(lower=CODES, upper=CODES, size=NUMBERS, cost=NUMBERS, number=NUMBERS)),
+    )
+)  # fmt: skip
+EXCHANGES_DESK = _type(improving.ExchangesDesk(least=CODES, most=CODES, mark=NUMBERS, listed=SMALL))
+
+# merging.py
+MERGING = _type(
+    merging.Merging(
+        lo=TABLE, hi=TABLE, records=NUMBERS, bits=WORD_TABLE, alive=FLAGS, partner=NUMBERS, head=NUMBERS, tail=NUMBERS,
+        following=NUMBERS, hidden=FLAG_TABLE,
+    )
+)  # fmt: skip
+MERGE_PRICES = _type(merging.MergePrices(terms=TABLE, costs=NUMBERS))
+MERGE_ASKED = _type(
+    merging.MergeAsked(
+        k=NUMBER, wanted=NUMBERS, word_start=NUMBERS, may_hide=FLAGS, whole=NUMBERS, overlap=FLAGS, hides=FLAG,
+        special=FLAG,
+    )
+)  # fmt: skip
+FAMILY = _type(merging.Family(starts=TABLE, ends=TABLE, uses=TABLE, total=NUMBERS))
+
+# lattice.py, hashed_lattice.py, boxes.py
+VIEW = _type(lattice.View(words=WORDS, counts=SMALL, bits=WORDS))
+ADDRESS = _type(lattice.Address(table=types.uint32[::1], offset=NUMBERS, stride=NUMBERS, domain=NUMBER))
+SLOTS = _type(lattice.Slots(counts=SMALL, bits=WORDS, key=WORDS, of_row=WORDS))
+HASHED_VIEW = _type(lattice.HashedView(keys=WORDS, counts=SMALL, bits=WORDS, rows=NUMBERS))
+HASHED_SLOTS = _type(lattice.HashedSlots(key=WORDS, counts=SMALL, bits=WORDS, of_row=WORDS, moved=WORDS))
+LEVELS = types.uint16[:, ::1]
+BOXES = _type(
+    lattice.Boxes(lo=LEVELS, up=LEVELS, heap=NUMBERS, heap_cost=NUMBERS, unused=NUMBERS, totals=NUMBERS)
+)  # fmt: skip
+CONFLICTS = _type(lattice.Conflicts(levels=TABLE, packed=WORD_TABLE))
+
+KERNELS: dict[str, tuple[Any, ...]] = {
+    "boxes.advance": (BOXES, CONFLICTS, NUMBER, TABLE, NUMBER, NUMBER),
+    "boxes.push": (BOXES, NUMBER, NUMBER),
+    "clusters.build": (STATE, PRICES),
+    "clusters.plant": (STATE, PRICES, NUMBERS, NUMBER, NUMBER),
+    "diverse.cluster_cells": (
+        CODES, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, PRICES, NUMBER, NUMBER,
+        NUMBERS, NUMBERS, NUMBERS, MODELS, TREES, NUMBERS, FLAG, FLAG, *RESULTS,
+    ),
+    "exchanges.exchange_in_cells": (*SEARCHED, EXCHANGES_DESK, NUMBER, NUMBERS),
+    "hashed_lattice.check": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, NUMBER, WORDS, NUMBERS),
+    "hashed_lattice.roll_up": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, FLAG, HASHED_VIEW),
+    "k_member.cluster_cells": (
+        CODES, NUMBERS, NUMBERS, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, PRICES, NUMBER, NUMBER, *RESULTS,
+    ),
+    "lattice.check": (VIEW, ADDRESS, SLOTS, NUMBER, WORDS, NUMBERS, SHARES, NUMBERS, NUMBER),
+    "lattice.mark_below": (types.uint8[::1], SHARES, NUMBERS, NUMBERS, FLAG, SHARE),
+    "lattice.roll_up": (VIEW, ADDRESS, SLOTS, VIEW, FLAG),
+    "lowering.break_covered": (*CLUSTERS, COVERS, NUMBERS, NUMBERS),
+    "lowering.improve": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
+    "maintenance.merge_rest": (*CLUSTERS, NUMBERS, NUMBERS, NUMBERS),
+    "maintenance.repair": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, FLAG, NUMBERS),
+    "maintenance.settle_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
+    "merging.merge_cells": (
+        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, FAMILY, NUMBERS, NUMBERS,
+    ),
+    "neighbours.nearest_in_cells": (
+        CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, NUMBER, NUMBER, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
+    ),
+    "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBER, NUMBER, WORDS, NUMBERS, NUMBERS),
+    "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER),
+}  # fmt: skip
+"""Argument types by ``module.function``."""

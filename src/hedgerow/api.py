@@ -1,0 +1,311 @@
+"""The verbs of a single release: anonymize, explain, compare, verify, … Command line and studio are faces over them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hedgerow.anonymization.explanation import Explanation, explain_limits
+from hedgerow.anonymization.lattice import Patience
+from hedgerow.engines.base import Engine
+from hedgerow.engines.export import check_form
+from hedgerow.engines.opening import is_local, open_engine, read_microdata
+from hedgerow.engines.place import read_place
+from hedgerow.engines.rows import Rows
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.evaluation.comparison import Comparison, check_names, compare_methods
+from hedgerow.evaluation.exploration import LatticeView, explore
+from hedgerow.measures.association import Association, associate
+from hedgerow.microdata import encode_table
+from hedgerow.microdata.read import file_format
+from hedgerow.outside.outputs import PrivateFolder, new_folder
+from hedgerow.outside.outputs.moment import rehearsal
+from hedgerow.outside.server import check_path, is_server
+from hedgerow.plan import Plan, settled_plan
+from hedgerow.plan.formats import release_formats
+from hedgerow.release import (
+    Release,
+    check_table,
+    check_targets,
+    make,
+    publish,
+    publish_link,
+    publish_table,
+    release_files,
+    write_release,
+)
+from hedgerow.release.signing import sign_folder
+from hedgerow.release.verifying import verify
+from hedgerow.types import Progress, silent
+from hedgerow.verification import verify_release
+
+__all__ = ["anonymize", "compare", "explain", "explore_lattice", "save", "sign", "verify", "weights"]
+
+
+def anonymize(
+    data: Any,
+    plan: Plan | str | Path,
+    output: str | Path | None = None,
+    *,
+    seed: int | None = None,
+    threads: int | None = None,
+    format: str | None = None,
+    link: str | Path | None = None,
+    replace: bool = False,
+    engine: str = "auto",
+    master: str | None = None,
+    driver_profiles: int | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Release:
+    """Make a verified release of a table.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, the address of a table on a PostgreSQL server
+        (``postgresql://user@host/database?table=schema.patients``), or a Spark frame.
+    plan
+        A plan, or the path of one.
+    output
+        Folder to write ``data.csv`` (or ``.parquet``), ``plan.yaml`` and ``facts.json`` to, or the address of a table
+        on a PostgreSQL server to make. It appears whole and verified, or not at all. Without it the release is only
+        returned.
+    seed
+        Overrides the plan's seed.
+    threads
+        Threads to cluster with; all processors by default. The result does not depend on it.
+    format
+        ``csv`` or ``parquet``; by default what the data was. ``parts``: Parquet files written by a Spark cluster, the
+        default there.
+    link
+        Private file to write the link from records to released rows to, outside the output folder.
+    replace
+        Whether an existing output, if it is a release, may be replaced.
+    engine
+        ``local`` (in memory), ``duckdb`` (files larger than memory), ``spark`` (a Parquet path, or ``table:NAME``).
+        By default what suits the data. The release does not depend on it.
+    master
+        The Spark cluster to use, where no session is running; by default ``local[*]``.
+    driver_profiles
+        Profiles up to which a Spark driver clusters by itself; with more, tasks of the cluster do.
+    progress
+        Called now and then during long work.
+    patience
+        How long the exact search by research value may go on; it then returns the best found and a bound.
+
+    Raises
+    ------
+    NoSolution
+        If nothing can be released within the plan.
+    BrokenPromise
+        If the independent check finds the release wanting; nothing is written then.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"name": list("abcd"), "sex": list("FFMM"), "illness": ["flu", "cold", "flu", "cold"]})
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {"name": "identifier", "sex": "quasi-identifier", "illness": "sensitive"},
+    ...         "privacy": {"k": 2},
+    ...     }
+    ... )
+    >>> anonymize(people, plan)
+    Release(4 of 4 records in 2 groups of 2–2, NTIL 0.0000)
+    """
+    tell = progress or silent
+    plan = settled_plan(plan, seed)
+    target = read_place(str(output)) if is_server(output) else None
+    check_targets(None if target is not None else output, link, replace)
+    if format is not None:
+        check_form(format)
+    if target is not None and format is not None:
+        message = "A table on a server has no file format."
+        raise HedgerowError(Problem("usage", message, hint="leave the format out, or write to a folder"))
+    if target is not None and engine == "auto" and is_local(data):
+        engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
+    tell("reading", 0, 0)
+    with open_engine(
+        data, plan, engine, master, driver_profiles, link is not None, lambda rows: tell("reading", rows, 0)
+    ) as source:
+        if target is not None:
+            check_table(target, source, replace)
+        release = make(source, source.read(plan), plan, threads, tell, patience).release
+        if target is not None:
+            return publish_table(release, target, source, replace, tell)
+        form = format or _form(data, plan, source)
+        if output is not None:
+            return publish(release, Path(output), form, source, link, replace, tell)
+        with PrivateFolder() as scratch:
+            with rehearsal():
+                done = publish(release, scratch.path / "release", "parquet", source, tell=tell)
+            table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
+        if link is not None:
+            publish_link(release, link)
+        return dataclasses.replace(done, rows=Rows.of_table(table, release.rows.link))
+
+
+def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Explanation:
+    """Say, before any run, what the limits cost: cells, records that must be withheld, causes, what to lift.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"city": ["Wichita", "Wichita", "Lincoln"]})
+    >>> tree = {"US": {"Kansas": ["Wichita"], "Nebraska": ["Lincoln"]}}
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {
+    ...             "city": {"role": "quasi-identifier", "hierarchy": {"tree": tree}, "limits": ["Kansas", "Nebraska"]}
+    ...         },
+    ...         "privacy": {"k": 2},
+    ...     }
+    ... )
+    >>> explain(people, plan)
+    Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
+    """
+    plan = settled_plan(plan)
+    return explain_limits(*read_microdata(data, plan, engine, master))
+
+
+def explore_lattice(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> LatticeView:
+    """Show the lattice of a table under a plan: satisfying, minimal and best nodes with their scores.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"sex": list("FFMM"), "zip": ["43102", "43102", "43103", "43103"]})
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {
+    ...             "sex": "quasi-identifier",
+    ...             "zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [5, 3, 0]}},
+    ...         },
+    ...         "privacy": {"k": 2},
+    ...         "method": "lattice",
+    ...     }
+    ... )
+    >>> explore_lattice(people, plan)
+    LatticeView(6 nodes, 6 satisfying, 1 minimal; best for loss: sex 0, zip 0)
+    """
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    if asked.method.name != "lattice":
+        asked = asked.replace(method={"name": "lattice", "limits": asked.method.limits})
+    plan = asked.settled()
+    return explore(*read_microdata(data, plan, engine, master))
+
+
+def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Association:
+    """Say how closely the quasi-identifiers go together, and the weights that ``weights: association`` gives them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"sex": list("FFMM"), "ward": list("FFMM"), "floor": list("1212")})
+    >>> plan = Plan.from_dict(
+    ...     {"attributes": {name: "quasi-identifier" for name in people.column_names}, "privacy": {"k": 2}}
+    ... )
+    >>> weights(people, plan).weights
+    (0.25, 0.25, 0.5)
+    """
+    plan = settled_plan(plan)
+    with open_engine(data, plan, engine, master) as source:
+        return associate(encode_table(source.read(plan), plan), plan)
+
+
+def compare(
+    data: Any,
+    plan: Plan | str | Path,
+    *,
+    k: Sequence[int] = (),
+    methods: Sequence[str] = (),
+    target: str | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Comparison:
+    """Make releases by several methods and measure them side by side; each is verified like any other.
+
+    Parameters
+    ----------
+    data, plan
+        The table, and what its owner asks.
+    k
+        The k to compare; by default the plan's.
+    methods
+        Names of methods, as ``hedgerow.evaluation.comparison.variants`` has them, or ``plan`` for the plan's own; by
+        default the usual ones.
+    target
+        A column that decision trees tell from the quasi-identifiers, before and after.
+    seed
+        Overrides the plan's seed; it also draws the range queries.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [str(20 + i % 40) for i in range(200)]})
+    >>> age = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10]}, "intervals": "free"}
+    >>> plan = Plan.from_dict({"attributes": {"age": age}, "privacy": {"k": 8}})
+    >>> compare(people, plan, methods=["exact", "bottom-up"])
+    Comparison(2 of 2 releases made of 200 records)
+    """
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    asked = asked if seed is None else asked.replace(seed=seed)
+    check_names(asked, methods, target)
+    with open_engine(data, asked, engine, master) as source:
+        return compare_methods(source, asked, k, methods, target, threads, progress or silent, patience)
+
+
+def sign(release: str | Path, key: str | Path, replace: bool = False) -> str:
+    """Sign a release folder, so that whoever gets it can know who released it; it is checked first.
+
+    Parameters
+    ----------
+    release
+        A release folder. ``signature.json`` is written into it.
+    key
+        File with a private Ed25519 key, as ``hedgerow sign --make-key`` makes it.
+    replace
+        Whether a signature that is there already may be replaced.
+
+    Returns
+    -------
+    str
+        The fingerprint of the key.
+
+    Raises
+    ------
+    BrokenPromise
+        If the release does not keep its promises; it is not signed then.
+    """
+    check_path(release)
+    verify(release).raise_if_broken()
+    return sign_folder(Path(release), key, replace)
+
+
+def save(release: Release, output: str | Path, format: str = "csv", replace: bool = False) -> None:
+    """Write a release that was made in memory to a folder, checked once more."""
+    if is_server(output):
+        message = "A release in memory is saved to a folder."
+        raise HedgerowError(Problem("usage", message, hint="give the table's address to anonymize as its output"))
+    check_path(output)
+    with new_folder(Path(output), replace, release_files()) as folder:
+        write_release(release, folder, format)
+        verify_release(folder).raise_if_broken()
+
+
+def _form(data: Any, plan: Plan, source: Engine) -> str:
+    """Return how a release is written if nobody says how."""
+    if source.library == "spark":
+        return "parts"
+    usual = release_formats()[0].name
+    if not isinstance(data, str | Path) or is_server(data):
+        return usual
+    found = file_format(Path(data), plan.data)
+    return found.name if found.writer else usual

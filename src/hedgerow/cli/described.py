@@ -1,0 +1,149 @@
+"""Help texts and completion that go over the descriptors of methods, models, measures, …: see plan/concepts.py.
+
+A help text holds a word in braces, such as ``{methods}``, which is filled in when the help is shown: to look for
+descriptors takes longer than most commands should take to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+
+def _methods() -> Iterable[str]:
+    from hedgerow.evaluation.comparison import variants
+
+    return variants()
+
+
+def _models() -> Iterable[str]:
+    from hedgerow.plan.concepts import PRIVACY_MODELS
+
+    return (f"{model.name} ({model.title})" for model in PRIVACY_MODELS)
+
+
+def _ways() -> Iterable[str]:
+    from hedgerow.plan.concepts import METHODS
+
+    return METHODS.names
+
+
+def _objectives() -> Iterable[str]:
+    from hedgerow.plan.concepts import objectives
+
+    return objectives()
+
+
+def _measures() -> Iterable[str]:
+    from hedgerow.evaluation.comparison import compared_measures
+
+    return (measure.title for measure in compared_measures())
+
+
+def export_forms() -> tuple[str, ...]:
+    """Return the formats in which a version is exported."""
+    from hedgerow.plan.formats import release_formats
+
+    return tuple(one.name for one in release_formats())
+
+
+def forms() -> tuple[str, ...]:
+    """Return the ways in which a release is written."""
+    from hedgerow.engines.descriptor import release_forms
+
+    return release_forms()
+
+
+def engines() -> tuple[str, ...]:
+    """Return the words that ask for an engine."""
+    from hedgerow.engines.descriptor import engine_words
+
+    return engine_words()
+
+
+def _where() -> Iterable[str]:
+    from hedgerow.engines.descriptor import ENGINES
+
+    *others, last = (one.help for one in ENGINES if one.by_name)
+    return (*others, f"or {last}")
+
+
+def _files() -> Iterable[str]:
+    from hedgerow.plan.formats import format_titles
+
+    return (format_titles(),)
+
+
+WORDS: dict[str, Callable[[], Iterable[str]]] = {
+    "{compared}": _methods,
+    "{models}": _models,
+    "{methods}": _ways,
+    "{objectives}": _objectives,
+    "{measures}": _measures,
+    "{forms}": lambda: ("|".join(forms()),),
+    "{export forms}": lambda: ("|".join(export_forms()),),
+    "{engines}": lambda: ("|".join(engines()),),
+    "{where}": _where,
+    "{files}": _files,
+}
+
+
+def filled(text: str) -> str:
+    """Fill the lists of names into a help text.
+
+    Examples
+    --------
+    >>> filled("Privacy models: {models}.")
+    'Privacy models: p (p-sensitivity), l (l-diversity), t (t-closeness), alpha ((alpha, k)-anonymity).'
+    """
+    for word, names in WORDS.items():
+        if word in text:
+            text = text.replace(word, ", ".join(names()))
+    return text
+
+
+class DescribedCommand(TyperCommand):
+    """A command in whose help lists of names are filled in when it is shown."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help with all names that there are now."""
+        holding: list[Any] = [self, *self.params]
+        places = [(part, name, getattr(part, name, None)) for part in holding for name in ("help", "metavar")]
+        asked = [(part, name, text) for part, name, text in places if text]
+        try:
+            for part, name, text in asked:
+                setattr(part, name, filled(text))
+            super().format_help(ctx, formatter)
+        finally:
+            for part, name, text in asked:
+                setattr(part, name, text)
+
+
+def complete_methods(incomplete: str) -> list[str]:
+    """Complete the last of several names of methods."""
+    done, comma, last = incomplete.rpartition(",")
+    return [f"{done}{comma}{name}" for name in ("plan", "all", *_methods()) if name.startswith(last)]
+
+
+def completing(words: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell asks for the words that begin as somebody has typed."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words() if word.startswith(incomplete)]
+
+    return complete
+
+
+def one_of(words: Callable[[], Iterable[str]], option: str) -> Callable[[str | None], str | None]:
+    """Return a check that what was typed after an option is one of some words."""
+
+    def check(typed: str | None) -> str | None:
+        known = list(words())
+        if typed is None or typed in known:
+            return typed
+        raise typer.BadParameter(f"must be {', '.join(known[:-1])} or {known[-1]}", param_hint=option)
+
+    return check

@@ -1,0 +1,258 @@
+"""What a store holds, as records, clusters and events: the one place that turns stored rows into tables and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from hedgerow.anonymization.withholding import as_part, part_of
+from hedgerow.engines import local
+from hedgerow.errors import DataError, PlanError, Problem
+from hedgerow.maintenance import rows
+from hedgerow.maintenance.published import value_vectors
+from hedgerow.maintenance.store import Store, VersionRow
+from hedgerow.microdata import Microdata, Table, encode_table
+from hedgerow.microdata.microdata import encode_columns
+from hedgerow.plan import Plan
+from hedgerow.types import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Events: TypeAlias = "tuple[pa.Table, pa.Table, pa.Table]"
+HELD_BACK, NO_LEAF, DELETED, WITHDRAWN = -1, -2, -3, -4  # places that are no cluster
+FEW_NUMBERS, MOST_NUMBERS = 1 << 27, 64
+"""Numbers of clusters that a store may have given whatever is in it now; and for every record in every version."""
+
+
+@dataclass(frozen=True, eq=False)
+class LivingRecords:
+    """The records of one version, in the order of their keys, and where each lies.
+
+    Attributes
+    ----------
+    number
+        The version.
+    rows
+        ``key`` and ``content`` of the records.
+    place
+        Cluster of every record, or why it has none.
+    group
+        Number of every record's group; −1 if it is not published.
+    used
+        Numbers of clusters given so far.
+    """
+
+    number: int
+    rows: pa.Table
+    place: IntArray
+    group: IntArray
+    used: int
+
+
+class Archive:
+    """A store, read with the plan of the release that it holds."""
+
+    def __init__(self, store: Store, meta: Mapping[str, str] | None = None) -> None:
+        self.store = store
+        self.meta = dict(store.meta() if meta is None else meta)
+        try:
+            self.plan, self._asked = (Plan.loads(self.meta[name], base=None) for name in ("plan", "asked"))
+        except (PlanError, KeyError):
+            raise self._damaged() from None
+
+    def is_plan(self, plan: Plan) -> bool:
+        """Tell whether a plan is the one the release was created with, as it was given or as it was written out."""
+        return plan.digest() in (self.meta["asked_digest"], self.plan.digest())
+
+    # -- versions ----------------------------------------------------------------------------------------------------
+
+    def row(self, version: int | None = None) -> VersionRow:
+        """What is known of a version; of the newest by default."""
+        versions = self.store.versions()
+        if not versions:
+            raise self._damaged()
+        number = versions[-1].number if version is None else version
+        for row in versions:
+            if row.number == number:
+                return row
+        message = f"The release has no version {number}; its versions are 1 to {versions[-1].number}."
+        raise DataError(Problem("no-version", message, hint="see 'hedgerow release history'"))
+
+    def state(self, version: int | None = None) -> LivingRecords:
+        """Return the records of a version, the newest by default, and where they lie."""
+        import pyarrow.compute as pc
+
+        row = self.row(version)
+        places = self.store.places(row.number)
+        places = places.filter(pc.not_equal(places.column("cluster"), DELETED)).sort_by("key")
+        if places.num_rows != row.counts["records"]:
+            message = f"People were erased who were in version {row.number}: it cannot be made again."
+            raise DataError(Problem("erased", message, hint="what was published then is not in the store any more"))
+        records = self.store.records(row.number).select(["key", "content"])
+        records = records.filter(known(records, places)).sort_by("key")
+        place, group = (places.column(name).to_numpy().astype(np.int64) for name in ("cluster", "group_number"))
+        used = int(row.counts["cluster_numbers"])
+        given = max(FEW_NUMBERS, MOST_NUMBERS * (row.number + 1) * (len(place) + 1))
+        if not place.max(initial=-1) < used <= given or group.max(initial=-1) > given:  # tables are as long as these
+            raise self._damaged()
+        return LivingRecords(row.number, records, place, group, used)
+
+    def is_newest(self, verb: str, named: pa.Table) -> bool:
+        """Tell whether the newest version is the insertion, or the deletion, of just these records.
+
+        Then the same change was asked before: it was done, and whoever asked did not get to know.
+        """
+        row = self.row()
+        if row.verb != verb:
+            return False
+        if verb == "insert":
+            written = self.store.records(row.number)
+            wanted = ["key", "content"]
+        else:
+            written = self.store.places(row.number)
+            written = written.filter(written.column("cluster").to_numpy() == DELETED)
+            wanted = ["key"]
+        written = written.filter(written.column("version").to_numpy() == row.number)
+        return bool(named.select(wanted).sort_by("key").equals(written.select(wanted).sort_by("key")))
+
+    def made_afresh(self) -> VersionRow:
+        """The version that was last made afresh."""
+        return [row for row in self.store.versions() if row.verb in ("create", "restart")][-1]
+
+    def groups_of_people(self, version: int) -> dict[str, int]:
+        """Group of everybody who is published in a version."""
+        places = self.store.places(version)
+        pairs = zip(places.column("key").to_pylist(), places.column("group_number").to_pylist(), strict=True)
+        return {key: group for key, group in pairs if group >= 0}
+
+    def group_contents(self, version: int) -> dict[int, tuple[int, str]]:
+        """Size and sensitive values of every group of a version, by its number."""
+        groups = self.store.groups(version)
+        columns = (groups.column(name).to_pylist() for name in ("number", "size", "counts"))
+        return {number: (size, counts) for number, size, counts in zip(*columns, strict=True) if size}
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    def table(self, stored: pa.Table) -> Table:
+        """Turn stored rows back into a table."""
+        import pyarrow as pa
+
+        try:
+            return rows.to_table(stored, self.plan, self.meta["kinds"], tuple(json.loads(self.meta["not_released"])))
+        except (pa.ArrowException, ValueError, KeyError, IndexError):  # their texts may hold cells
+            raise self._damaged() from None
+
+    def encode(self, table: Table, kept: BoolArray | None = None) -> Microdata:
+        """Encode a table whose rows are in the order of their keys: all, or some as if there were no others.
+
+        What new records may be was looked at when they came. A value that has no leaf here was held back from the
+        first version, whose released records the plan was settled by.
+        """
+        if kept is None or kept.all():
+            return encode_table(table, self.lenient, in_order=True, strict=False)
+        counts = kept.astype(np.int64)
+        return as_part(encode_table(part_of(table, counts), self.lenient, in_order=True, strict=False), table, counts)
+
+    @property
+    def lenient(self) -> Plan:
+        """The plan, under which values without a leaf are withheld instead of refused."""
+        attributes = {
+            name: attribute.model_copy(update={"unknown": "withhold"}) if attribute.unknown == "error" else attribute
+            for name, attribute in self.plan.attributes.items()
+        }
+        return self.plan.model_copy(update={"attributes": attributes})
+
+    def read(self, data: Any) -> pa.Table:
+        """Read new records: ``key``, ``content``, and ``record``, their number in the source; in the order of keys."""
+        import pyarrow as pa
+
+        plan = self.plan.model_copy(update={"data": self._asked.data})  # another file may have another delimiter
+        table = local.read(data, plan, key=True)
+        check_values(table, plan, data)
+        keys = rows.keys_of(table, plan, place_of(data))
+        read = rows.to_rows(table, keys, self.meta["kinds"], place_of(data))
+        numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
+        return read.append_column("record", numbers.column("record"))
+
+    def read_keys(self, data: Any) -> pa.Table:
+        """Read keys alone: ``key``, in the order of the source."""
+        import pyarrow as pa
+
+        only = self.plan.model_copy(update={"attributes": {}, "person": None, "data": self._asked.data})
+        keys = rows.keys_of(local.read(data, only, key=True), self.plan, place_of(data))
+        return pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)})
+
+    def _damaged(self) -> DataError:
+        message = "The store is not as Hedgerow wrote it."
+        return DataError(Problem("store-damaged", message, self.store.shown, "restore it from a copy"))
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def events(self, upto: int) -> Events:
+        """Everything that happened to groups, to places and to sensitive values, as an audit takes it.
+
+        Up to a version, because somebody else may be writing the next one.
+        """
+        import pyarrow as pa
+
+        every = self.store.all_records(upto)
+        table = self.table(every)
+        microdata = self.encode(table)
+        texts, number = value_vectors(table, self.plan, microdata)
+        spoken = every.take(microdata.record_of).select(["version", "key"])
+        values = spoken.append_column("values", pa.array([texts[one] for one in number.tolist()], pa.string()))
+        groups = self.store.all_groups(upto).select(["version", "number", "shown", "region", "size", "counts"])
+        return groups, self.store.all_places(upto).select(["version", "key", "cluster", "group_number"]), values
+
+
+def check_values(table: Table, plan: Plan, data: Any) -> None:
+    """Refuse values without a leaf while the records still have the numbers that they have in their source."""
+    try:
+        encode_columns(table, plan)
+    except DataError as error:
+        found = [problem for problem in error.problems if problem.code in ("no-leaf", "not-a-number", "too-precise")]
+        if found:
+            place, said = place_of(data), "Nothing was changed."
+            raise DataError(Problem(one.code, f"{one.message} {said}", place, one.hint) for one in found) from None
+
+
+def positions(these: pa.Table, those: pa.Table) -> IntArray:
+    """Where the keys of one table stand in another; −1 for those that do not."""
+    import pyarrow.compute as pc
+
+    found = pc.index_in(these.column("key"), those.column("key").combine_chunks()).fill_null(-1)
+    return np.asarray(found.to_numpy(), np.int64)
+
+
+def known(these: pa.Table, those: pa.Table) -> BoolArray:
+    """Tell which keys of one table are in another."""
+    return positions(these, those) >= 0
+
+
+def differing(these: pa.Table, those: pa.Table) -> BoolArray:
+    """Tell which records of one table are not in another with the same content."""
+    import pyarrow.compute as pc
+
+    at = positions(these, those)
+    same = pc.equal(these.column("content"), those.column("content").take(np.maximum(at, 0))) if len(those) else None
+    return (at < 0) | (True if same is None else ~np.asarray(same.to_numpy(), bool))
+
+
+def refuse(named: pa.Table, wrong: BoolArray, code: str, what: str, data: Any, hint: str) -> None:
+    """Refuse records by their keys, without naming one."""
+    if wrong.any():
+        first, many = int(named.column("record").to_numpy()[wrong].min()), int(wrong.sum())
+        subject = "1 key is" if many == 1 else f"{many:,} keys are"
+        message = f"{subject} {what}; the first is that of record {first:,}. Nothing was changed."
+        raise DataError(Problem(code, message, place_of(data), hint))
+
+
+def place_of(data: Any) -> str:
+    """How messages name a source."""
+    return str(data) if isinstance(data, str | Path) else "data"

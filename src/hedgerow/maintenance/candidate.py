@@ -1,0 +1,268 @@
+"""A version that is worked out but not written yet, and what a store has to be told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.anonymization.clustering import find_cells
+from hedgerow.anonymization.clustering.numbering import recoding_of
+from hedgerow.anonymization.solving import Solution, of_clusters
+from hedgerow.anonymization.withholding import Settled
+from hedgerow.engines.local import LocalEngine
+from hedgerow.maintenance import rows
+from hedgerow.maintenance.archive import (
+    DELETED,
+    HELD_BACK,
+    NO_LEAF,
+    WITHDRAWN,
+    Archive,
+    Events,
+    LivingRecords,
+    differing,
+    known,
+    positions,
+)
+from hedgerow.maintenance.audit.audit import Audit, audit
+from hedgerow.maintenance.audit.history import build_history
+from hedgerow.maintenance.changes import drift
+from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
+from hedgerow.maintenance.store import NewVersion, VersionRow
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.privacy import Requirement
+from hedgerow.release import Release, make_release, verify_privately
+from hedgerow.types import IntArray
+from hedgerow.verification import Verification
+from hedgerow.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REASONS = {"held_back": HELD_BACK, "withdrawn": WITHDRAWN, "no_leaf": NO_LEAF}
+SCORES = ("loss", "ntil", "ncp", "granularity", "research_value")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The next version of a release.
+
+    Attributes
+    ----------
+    archive
+        The store it would be appended to.
+    before
+        The version it follows; none for the first.
+    rows, table
+        Its records, as stored and as a table; in the order of keys.
+    microdata
+        Those of them that are in a cluster, encoded as if there were no others: what it publishes is up to them alone.
+    change
+        Their clusters, and how they came about.
+    absent
+        Why a record is in no cluster; for the others it means nothing.
+    made_by
+        Version of Hedgerow that made it.
+    """
+
+    archive: Archive
+    before: LivingRecords | None
+    rows: pa.Table
+    table: Table
+    microdata: Microdata
+    change: Change
+    absent: IntArray
+    made_by: str = __version__
+
+    @property
+    def number(self) -> int:
+        """Its version number."""
+        return 1 if self.before is None else self.before.number + 1
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the release."""
+        return self.archive.plan
+
+    # -- what it publishes -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def solution(self) -> Solution:
+        """What its clusters publish and withhold."""
+        requirement = Requirement.of_plan(self.plan, self.microdata)
+        cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
+        clusters = recoding_of(self.microdata, self.change.cluster_of)
+        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
+        found = of_clusters(self.microdata, self.plan, cells, clusters)
+        return replace(found, withheld_because=because, withheld_is_least=False, cells_withheld=None)
+
+    @cached_property
+    def release(self) -> Release:
+        """The release, not yet verified."""
+        everybody = len(self.microdata.record_of) == len(self.place)
+        whole = self.microdata if everybody else self.archive.encode(self.table)
+        release = make_release(self.table, Settled(self.plan, whole, self.microdata, self.solution))
+        return replace(release, facts={**release.facts, "version": self.made_by})
+
+    def facts(self) -> dict[str, Any]:
+        """The facts of the release as plain data, as they come back from JSON."""
+        facts: dict[str, Any] = json.loads(json.dumps(dict(self.release.facts), default=float))
+        return facts
+
+    def verify(self) -> Verification:
+        """Check the release against its records."""
+        return verify_privately(self.release, LocalEngine(rows.plain_table(self.table)))
+
+    # -- what is new in it -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Where every record lies: its cluster, or why it has none."""
+        place = self.absent.copy()
+        place[self.microdata.record_of] = self.change.cluster_of
+        return place
+
+    @cached_property
+    def _vectors(self) -> tuple[list[str], IntArray]:
+        return value_vectors(self.table, self.plan, self.microdata)
+
+    @cached_property
+    def _numbered(self) -> tuple[IntArray, pa.Table]:
+        """Numbers of its groups, and those of them that changed."""
+        groups = group_table(self.microdata, self.solution.recoding, self._vectors)
+        if self.before is None:
+            none = groups.slice(0, 0).append_column("number", [np.zeros(0, np.int64)])
+            return number_groups(none, groups)
+        return number_groups(self.archive.store.groups(), groups)
+
+    @cached_property
+    def group_of(self) -> IntArray:
+        """Number of every unit's group; −1 if it is not published."""
+        group = self.solution.recoding.group_of
+        return np.where(group < 0, -1, np.append(self._numbered[0], -1)[group])
+
+    def records(self) -> pa.Table:
+        """Records that are new or changed."""
+        return self.rows if self.before is None else self.rows.filter(differing(self.rows, self.before.rows))
+
+    @cached_property
+    def places(self) -> pa.Table:
+        """Where records lie now that did not lie there before."""
+        import pyarrow as pa
+
+        group = np.full(len(self.place), -1, np.int64)
+        group[self.microdata.record_of] = self.group_of
+        now = pa.table({"key": self.rows.column("key"), "cluster": self.place, "group_number": group})
+        if self.before is None:
+            return now
+        at = positions(self.rows, self.before.rows)
+        moved = (at < 0) | (self.before.place[at] != self.place) | (self.before.group[at] != group)
+        gone = self.before.rows.filter(~known(self.before.rows, self.rows)).column("key")
+        nowhere = np.full(len(gone), DELETED, np.int64), np.full(len(gone), -1, np.int64)
+        left = pa.table({"key": gone, "cluster": nowhere[0], "group_number": nowhere[1]})
+        return pa.concat_tables([now.filter(moved), left])
+
+    # -- what it gives away ------------------------------------------------------------------------------------------
+
+    def audit(self, past: Events | None = None) -> Audit:
+        """What holders of all versions could learn with this one as the newest; ``past`` are the events before it."""
+        import pyarrow as pa
+
+        texts, number = self._vectors
+        keys = self.rows.column("key").take(self.microdata.record_of)
+        values = pa.table({"key": keys, "values": pa.array([texts[one] for one in number.tolist()], pa.string())})
+        new = [_at_version(part, self.number) for part in (self._numbered[1], self.places, values)]
+        if self.before is None:
+            return audit_events((new[0], new[1], new[2]), self.plan, self.number)
+        groups, places, said = (
+            pa.concat_tables(both) for both in zip(past or self.archive.events(self.before.number), new, strict=True)
+        )
+        return audit_events((groups, places, said), self.plan, self.number)
+
+    # -- writing it --------------------------------------------------------------------------------------------------
+
+    def as_version(self, verb: str, counts: Mapping[str, int], found: Audit | None, threads: int | None) -> NewVersion:
+        """Measure it, check it, and say what is new in it; raises if a promise is broken."""
+        facts = self.facts()
+        return NewVersion(
+            number=self.number,
+            parent=None if self.before is None else self.before.number,
+            verb=verb,
+            plan_digest=self.plan.digest(),
+            counts=self._counts(facts, counts),
+            scores=self._scores(verb, facts, threads),
+            facts=facts,
+            verification=self.verify().to_dict(),
+            audit={} if found is None else found.to_dict(),
+            groups=self._numbered[1],
+            records=self.records(),
+            places=self.places,
+        )
+
+    def _counts(self, facts: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+        return {
+            "records": facts["records"],
+            "inserted": 0,
+            "deleted": 0,
+            "updated": 0,
+            **counts,
+            "released": facts["released"],
+            "held_back": int((self.place == HELD_BACK).sum()),
+            "withdrawn": int((self.place == WITHDRAWN).sum()),
+            "withheld": int((self.place == NO_LEAF).sum()),
+            "groups": facts["groups"],
+            "cluster_numbers": self.change.used,
+            "steps": dict(self.change.steps),
+        }
+
+    def _scores(self, verb: str, facts: Mapping[str, Any], threads: int | None) -> dict[str, Any]:
+        scores = {name: facts[name] for name in SCORES}
+        if verb in ("create", "restart"):
+            samples = drift.sample_losses(self.microdata, self.plan, threads)
+            return {**scores, "samples": samples, "fresh_ntil": scores["ntil"], "exact": True, "drift": 0.0}
+        base = self.archive.made_afresh()
+        return scores | drift.drift_of(
+            scores["ntil"],
+            facts["records"],
+            drift.sample_losses(self.microdata, self.plan, threads),
+            {"ntil": base.scores["ntil"], "records": base.counts["records"], "samples": base.scores["samples"]},
+        )
+
+
+def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
+    """Work a version that was written out anew, from its records and clusters."""
+    state = archive.state(row.number)
+    table = archive.table(state.rows)
+    microdata = archive.encode(table, state.place >= 0)
+    change = Change(state.place[microdata.record_of], state.used, {})
+    made_by = row.facts["version"]  # it stays the release of the program that made it
+    return Candidate(archive, None, state.rows, table, microdata, change, state.place, made_by)
+
+
+def audit_events(events: Events, plan: Plan, newest: int) -> Audit:
+    """Audit everything that happened up to the newest version, by what a plan asks."""
+    columns = audited_columns(plan)
+    asked = [_asked_of(plan, name, at_level) for name, at_level in columns]
+    history = build_history(*events, [name for name, _ in columns], newest)
+    return audit(history, plan.privacy.k, [p for p, _ in asked], [alpha for _, alpha in asked])
+
+
+def _asked_of(plan: Plan, name: str, at_level: bool) -> tuple[int, float | None]:
+    """How many values of an audited column must be left, and how certain somebody may be of one."""
+    if plan.attributes[name].level is not None and not at_level:
+        return 0, None  # what is asked, is asked of it at its level
+    demands = plan.privacy.demands(name)
+    values = [PRIVACY_MODELS[model].least_values(demand) for model, demand in demands.items()]
+    shares = [PRIVACY_MODELS[model].greatest_share(demand) for model, demand in demands.items()]
+    return max(values, default=0), min((share for share in shares if share is not None), default=None)
+
+
+def _at_version(events: pa.Table, version: int) -> pa.Table:
+    return events.add_column(0, "version", [np.full(events.num_rows, version)])

@@ -1,0 +1,196 @@
+"""Working out the next version of a release as its plan's ``republish`` allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hedgerow.errors import NoSolution, Problem
+from hedgerow.maintenance.archive import HELD_BACK, NO_LEAF, WITHDRAWN, Archive, LivingRecords, known
+from hedgerow.maintenance.audit.audit import Audit
+from hedgerow.maintenance.candidate import Candidate
+from hedgerow.maintenance.changes import republish
+from hedgerow.maintenance.changes.change import Change, maintain
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.types import BoolArray, IntArray, Progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Work = Callable[[Microdata, IntArray], tuple[Change, BoolArray]]
+"""Takes records and the clusters they were in, −1 in none; returns the change, and whom it withdraws for good."""
+AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRecords:
+    """The records after a change, before anything was done about it.
+
+    Attributes
+    ----------
+    rows, table
+        The records, as stored and as a table; in the order of keys.
+    place
+        Where every record lay; new ones are held back.
+    """
+
+    rows: pa.Table
+    table: Table
+    place: IntArray
+
+
+def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, new: pa.Table | None) -> ChangedRecords:
+    """Take records out of a version and put new ones in.
+
+    A record that is replaced by its like stays where it lies; one that was withdrawn for good stays withdrawn.
+    """
+    import pyarrow as pa
+
+    kept, place = state.rows.filter(~removed), state.place[~removed]
+    if new is not None:
+        kept = pa.concat_tables([kept, new.select(["key", "content"])])
+        place = np.append(place, np.full(new.num_rows, HELD_BACK))
+    order = pa.compute.sort_indices(kept, sort_keys=[("key", "ascending")]).to_numpy()
+    every, place = kept.take(order), place[order]
+    table = archive.table(every)
+    if new is not None and removed.any():
+        place = _leave_in_place(archive, state, removed, table, place)
+    return ChangedRecords(every, table, place)
+
+
+def _leave_in_place(
+    archive: Archive, state: LivingRecords, removed: BoolArray, table: Table, place: IntArray
+) -> IntArray:
+    """Let replaced records lie where they did if nothing changed that groups depend on, or they were withdrawn."""
+    plan = archive.plan
+    before = archive.table(state.rows.filter(removed))
+    at = np.flatnonzero(known(_keys(table, plan), state.rows.filter(removed)))
+    same = np.ones(len(at), bool)
+    for name in (*plan.columns("quasi-identifier", "sensitive"), *filter(None, [plan.person])):
+        if name == plan.key:
+            continue
+        then, now = before.columns[name].to_pylist(), table.columns[name].take(at).to_pylist()
+        same &= np.array([a == b for a, b in zip(then, now, strict=True)], bool)
+    same |= state.place[removed] == WITHDRAWN
+    place = place.copy()
+    place[at[same]] = state.place[removed][same]
+    return place
+
+
+def _keys(table: Table, plan: Plan) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({"key": table.columns[str(plan.key)]})
+
+
+def next_version(
+    archive: Archive, state: LivingRecords, changed: ChangedRecords, threads: int | None, tell: Progress
+) -> tuple[Candidate, Audit | None]:
+    """Work out the version that follows a change of records, and its audit unless it is too large for that.
+
+    Raises
+    ------
+    NoSolution
+        If the plan is ``gated`` or ``cohorts`` and the audit finds something against every way to make it.
+    """
+    plan = archive.plan
+    sizes = [np.bincount(part[part >= 0], minlength=state.used) for part in (state.place, changed.place)]
+    lost = np.flatnonzero(sizes[0] != sizes[1])
+
+    def progress(done: int, total: int) -> None:
+        tell("maintaining", done, total)
+
+    def freely(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
+        if plan.republish == "free":
+            change = maintain(microdata, plan, before, state.used, threads, progress)
+        else:
+            change = republish.only_coarser(microdata, plan, before, state.used)
+        return change, np.zeros(len(before), bool)
+
+    tell("maintaining", 0, 0)
+    if plan.republish in ("free", "only-coarser"):
+        made = _settled(archive, state, changed, freely)
+        return made, audit_if_small(made, tell)
+    return _gated(archive, state, changed, lost, tell)
+
+
+def _settled(
+    archive: Archive, state: LivingRecords, changed: ChangedRecords, work: Work, held: BoolArray | None = None
+) -> Candidate:
+    """Work a change out until it holds nobody back: each time, from those records alone that are left.
+
+    So what is published does not depend on anybody who is not. ``held`` are held back from the start.
+    """
+    absent = np.where(changed.place == WITHDRAWN, WITHDRAWN, 0)
+    if held is not None:
+        absent[held] = HELD_BACK
+    while True:
+        kept = absent == 0
+        microdata = archive.encode(changed.table, kept)
+        known = np.zeros(len(absent), bool)
+        known[microdata.record_of] = True
+        if (kept & ~known).any():
+            absent[kept & ~known] = NO_LEAF  # and what else they hold must not play a part
+            continue
+        place = changed.place[microdata.record_of]
+        change, withdrawn = work(microdata, np.where(place < 0, -1, place))
+        out = change.cluster_of < 0
+        if not out.any():
+            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent)
+        absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
+        if absent.all():
+            message = "No group would be left that meets every demand. Nothing was changed."
+            raise NoSolution(Problem("all-withheld", message, hint="combine it with other changes"))
+
+
+def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
+    """Audit a version, unless it is so large that this is better done on request."""
+    if len(made.place) > AUDITED_AT_ONCE:
+        return None
+    tell("auditing", 0, 0)
+    return made.audit()
+
+
+def _gated(
+    archive: Archive, state: LivingRecords, changed: ChangedRecords, lost: IntArray, tell: Progress
+) -> tuple[Candidate, Audit]:
+    """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
+    plan, past = archive.plan, archive.events(state.number)
+    stay = lost if plan.republish == "gated" else np.zeros(0, np.int64)
+    newcomers = (changed.place < 0) & (changed.place != WITHDRAWN)
+    held = np.zeros(len(newcomers), bool)
+
+    def together(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
+        return republish.cohorts(microdata, plan, before, state.used, np.setdiff1d(lost, stay))
+
+    while True:
+        made = _settled(archive, state, changed, together, held)
+        tell("auditing", 0, 0)
+        found = made.audit(past)
+        if not found.leaks:
+            return made, found
+        failing = np.isin(made.group_of, found.failing_groups(made.number))
+        leaving = np.intersect1d(stay, made.change.cluster_of[failing])
+        waiting = np.zeros(len(held), bool)
+        waiting[made.microdata.record_of[failing]] = True
+        waiting &= newcomers & ~held
+        if len(leaving):
+            stay = np.setdiff1d(stay, leaving)
+        elif waiting.any():
+            held = held | waiting
+        elif len(stay):
+            stay = stay[:0]
+        elif (newcomers & ~held).any():
+            held = newcomers
+        else:
+            hint = "combine it with other changes, so that those who come or leave are k at least, with p values"
+            raise NoSolution(Problem("audit", exposes(found), hint=hint))
+
+
+def exposes(found: Audit) -> str:
+    """Say why a change is refused."""
+    return f"The audit finds {found.leaks:,} people whom this change would expose. Nothing was changed."

@@ -1,0 +1,459 @@
+"""The verbs of a maintained release: create, insert, delete, update, optimize, restart, erase; and looking at it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from hedgerow.anonymization.clustering.improve import EFFORTS
+from hedgerow.anonymization.withholding import as_part, part_of, settle
+from hedgerow.engines import local
+from hedgerow.engines.local import LocalEngine
+from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
+from hedgerow.maintenance import rows
+from hedgerow.maintenance.archive import (
+    HELD_BACK,
+    NO_LEAF,
+    WITHDRAWN,
+    Archive,
+    LivingRecords,
+    check_values,
+    differing,
+    known,
+    place_of,
+    refuse,
+)
+from hedgerow.maintenance.audit.audit import Audit
+from hedgerow.maintenance.candidate import Candidate, audit_events, rebuilt
+from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.optimize import PASSES, limited_in_width, optimize
+from hedgerow.maintenance.damage import tells_of_damage
+from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
+from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
+from hedgerow.plan.plan import settled_plan
+from hedgerow.release import Release, check_targets, publish
+from hedgerow.types import BoolArray, IntArray, Progress, silent
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_PASSES = 1000
+
+
+def create_release(
+    data: Any,
+    plan: Plan | str | Path,
+    store: str | Path,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaintainedRelease:
+    """Make the first version of a maintained release, verify it, and begin its store.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+    plan
+        A plan that names the ``key`` of the records and clusters.
+    store
+        A file to create, or ``postgresql://…?schema=name``. If there is a store that holds just this release, made of
+        the same table and plan and not changed since, it is opened: it was created before.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile
+    >>> people = pa.table({"id": list("abcdef"), "age": ["31", "33", "38", "52", "55", "57"]})
+    >>> age = {"role": "quasi-identifier", "hierarchy": {"bands": [10, 20]}}
+    >>> plan = Plan.from_dict({"key": "id", "attributes": {"age": age}, "privacy": {"k": 3}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with create_release(people, plan, f"{folder}/people.store") as release:
+    ...         version = release.insert(pa.table({"id": ["g"], "age": ["36"]}))
+    >>> version.number, version.counts["inserted"], version.counts["released"]
+    (2, 1, 7)
+    """
+    tell = progress or silent
+    asked = settled_plan(plan)
+    _check_plan(asked)
+    taken: DataError | None = None
+    try:
+        opened = open_store(store, create=True)
+    except DataError as error:
+        if error.problems[0].code != "store-exists":
+            raise
+        taken, opened = error, open_store(store)
+    try:
+        if taken is not None and not _may_hold(opened, asked):
+            raise taken
+        tell("reading", 0, 0)
+        table = local.read(data, asked, key=True)
+        check_values(table, asked, data)
+        kinds = rows.kinds_of(table, asked)
+        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
+        if taken is not None:
+            if not stored.equals(opened.records(1).select(["key", "content"]).sort_by("key")):
+                raise taken
+            return MaintainedRelease(opened, threads, progress)
+        table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
+        tell("encoding", 0, 0)
+        made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
+        found = made.solution.cluster_of
+        assert found is not None  # only methods that cluster come here
+        absent = np.full(table.records, HELD_BACK, np.int64)
+        absent[made.whole.unknown] = NO_LEAF
+        meta = {
+            "asked": asked.to_yaml(),
+            "asked_digest": asked.digest(),
+            "plan": made.plan.to_yaml(),
+            "kinds": kinds,
+            "not_released": json.dumps(list(table.not_released)),
+        }
+        change = Change(found, int(found.max(initial=-1)) + 1, {})
+        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent)
+        tell("verifying", 0, 0)
+        version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
+        tell("writing", 0, 0)
+        opened.start(meta, version)
+        return MaintainedRelease(opened, threads, progress)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_release(
+    store: str | Path, *, threads: int | None = None, progress: Progress | None = None
+) -> MaintainedRelease:
+    """Open the store of a maintained release."""
+    return MaintainedRelease(open_store(store), threads, progress)
+
+
+@tells_of_damage
+class MaintainedRelease:
+    """A release and its history; a context manager. Every verb that changes something returns the new version."""
+
+    def __init__(self, store: Store, threads: int | None = None, progress: Progress | None = None) -> None:
+        self._store, self._threads, self._tell = store, threads, progress or silent
+        self._archive = Archive(store)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the release, everything filled in that was found out from the first table."""
+        return self._archive.plan
+
+    # -- changes -----------------------------------------------------------------------------------------------------
+
+    def insert(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
+        """Add records whose keys are new; ``plan``, if given, must be the one the release was created with.
+
+        If the newest version is the insertion of just these records, there is no other: the same was asked before.
+        """
+        self._check_same(plan)
+        self._tell("reading", 0, 0)
+        state, new = self._archive.state(), self._archive.read(data)
+        if self._archive.is_newest("insert", new):
+            return self._archive.row()
+        refuse(new, known(new, state.rows), "duplicate-key", "in the release already", data, "update them instead")
+        return self._append(
+            self._changed("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
+        )
+
+    def delete(self, data: Any = None, *, keys: Sequence[str] | None = None) -> VersionRow:
+        """Remove records, given by a table with the key column, or by their keys.
+
+        If the newest version is the deletion of just these records, there is no other: the same was asked before.
+        """
+        made = self._deletion(data, keys)
+        return self._archive.row() if made is None else self._append(made)
+
+    def _deletion(self, data: Any, keys: Sequence[str] | None) -> NewVersion | None:
+        """Work out the version without some records; none if the newest is that."""
+        state, named = self._archive.state(), self._named(data, keys)
+        if self._archive.is_newest("delete", named):
+            return None
+        refuse(named, ~known(named, state.rows), "no-such-key", "not in the release", data, "check the keys")
+        if named.num_rows == state.rows.num_rows:
+            message = "This would delete every record of the release. Nothing was changed."
+            raise NoSolution(Problem("all-withheld", message, hint="a release without records is none: drop the store"))
+        return self._changed("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
+
+    def update(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
+        """Replace records by new ones with the same keys; if all are as they were, there is no new version."""
+        self._check_same(plan)
+        self._tell("reading", 0, 0)
+        state, new = self._archive.state(), self._archive.read(data)
+        refuse(new, ~known(new, state.rows), "no-such-key", "not in the release", data, "insert them instead")
+        new = new.filter(differing(new, state.rows))
+        if not new.num_rows:
+            return self._archive.row()
+        return self._append(self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}))
+
+    def optimize(self, passes: int = PASSES, improve: Literal["off", "quick", "thorough"] | None = None) -> VersionRow:
+        """Lower the loss for the same records; 0 passes and improve off: by the paper's IL_Optimization alone.
+
+        ``improve`` searches further, and regroups most people; None: as the plan's method says. If nothing can be
+        improved, there is no new version.
+        """
+        wide = limited_in_width(self.plan)
+        effort = improve or ("off" if wide else self.plan.method.improve)
+        if effort not in ("off", *EFFORTS):
+            raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))
+        if effort != "off" and wide:
+            message = f"Groups of {wide[0]!r} are limited in width; a search cannot regroup those of a release."
+            raise PlanError(Problem("conflict", message, hint="use improve: off"))
+        if passes not in range(MOST_PASSES + 1):
+            message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
+            raise DataError(Problem("usage", message))
+
+        def lower(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+            tell, threads = self._progress("optimizing"), self._threads or os.cpu_count() or 1
+            microdata = self._archive.encode(table, state.place >= 0)
+            before = state.place[microdata.record_of]
+            change = optimize(microdata, self.plan, before, state.used, int(passes), tell, effort, threads)
+            return microdata, change, state.place
+
+        return self._regroup("optimize", lower)
+
+    def restart(self) -> VersionRow:
+        """Make the release afresh from the same records, as if it were created now."""
+
+        def afresh(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+            kept = (state.place != WITHDRAWN).astype(np.int64)
+            part, tell = part_of(table, kept), self._progress("clustering")
+            made = settle(part, self._archive.lenient, self._threads, tell, in_order=True)
+            found = made.solution.cluster_of
+            assert found is not None  # only methods that cluster come here
+            absent = np.where(kept, HELD_BACK, WITHDRAWN)
+            absent[np.flatnonzero(kept)[made.whole.unknown]] = NO_LEAF
+            change = Change(found + state.used, state.used + int(found.max(initial=-1)) + 1, {})
+            return as_part(made.microdata, table, kept), change, absent
+
+        return self._regroup("restart", afresh)
+
+    def erase(self, keys: Sequence[str]) -> int:
+        """Erase people from the private tables of every version; who is still in the release is deleted with it.
+
+        Returns how many rows were erased. Versions that held them cannot be exported any more. Erasing the same people
+        once more does no harm: if none of the keys is in any version, and people were erased before, no row is removed
+        and the store is only cleaned again.
+
+        Raises
+        ------
+        DoneBut
+            If they are erased, but copies may linger in the file of the store.
+        """
+        named, state = self._named(None, keys), self._archive.state()
+        ever = known(named, self._store.all_places())
+        if not (self._store.erasures() and not ever.any()):  # who was erased is kept nowhere
+            refuse(named, ~ever, "no-such-key", "in no version of the release", None, "check the keys")
+        living = named.filter(known(named, state.rows))
+        without = None
+        if living.num_rows:
+            try:
+                without = self._deletion(None, living.column("key").to_pylist())
+            except NoSolution as error:
+                hint = "loosen what refuses it, such as 'withhold', in a new release without them; then drop this store"
+                message = "They are still in the release, and deleting them is refused; so nothing was erased."
+                raise NoSolution([*error.problems, Problem(error.problems[0].code, message, hint=hint)]) from None
+        return self._store.erase(named.column("key").to_pylist(), without)
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> int:
+        """Number of the newest version."""
+        return self._store.head()
+
+    def history(self) -> list[VersionRow]:
+        """Return what is known of every version, oldest first."""
+        return self._store.versions()
+
+    def erasures(self) -> list[Erasure]:
+        """Return when people were erased, and how many rows; never who."""
+        return self._store.erasures()
+
+    def release(self, version: int | None = None) -> Release:
+        """Return a version, the newest by default, as a release worked out anew from the store."""
+        return self._rebuilt(version).release
+
+    def export(
+        self,
+        version: int | None,
+        output: str | Path,
+        *,
+        format: str = "csv",
+        replace: bool = False,
+        link: str | Path | None = None,
+    ) -> Release:
+        """Write a version to a folder, verified once more, as ``anonymize`` would."""
+        check_targets(output, link, replace)
+        made = self._rebuilt(version)
+        source = LocalEngine(rows.plain_table(made.table))
+        publish(made.release, Path(output), format, source, link, replace, self._tell)
+        return made.release
+
+    def check(self) -> dict[str, Any]:
+        """Check the store: the chain of hashes over all versions, and the promises of the newest one."""
+        broken = self._store.check_chain()
+        try:
+            found = self._rebuilt(None).verify().to_dict()
+        except HedgerowError as error:
+            found = {"kept": False, "promises": [], "problems": [problem.to_dict() for problem in error.problems]}
+        return {"chain": not broken, "broken_versions": broken, "head": self.head, "verification": found}
+
+    def audit(self) -> Audit:
+        """Work out what somebody who holds every version could learn about each person."""
+        self._tell("auditing", 0, 0)
+        head = self.head
+        return audit_events(self._archive.events(head), self.plan, head)
+
+    def diff(self, old: int, new: int) -> dict[str, Any]:
+        """Say what changed from one version to another, in numbers."""
+        before, after = self._archive.row(old), self._archive.row(new)
+        was, is_now = (self._archive.groups_of_people(row.number) for row in (before, after))
+        both = was.keys() & is_now.keys()
+        had, has = (self._archive.group_contents(row.number) for row in (before, after))
+        shared = had.keys() & has.keys()
+        return {
+            "from": before.number,
+            "to": after.number,
+            "people": {
+                "came": len(is_now.keys() - was.keys()),
+                "left": len(was.keys() - is_now.keys()),
+                "stayed_in_their_group": sum(was[key] == is_now[key] for key in both),
+                "changed_groups": sum(was[key] != is_now[key] for key in both),
+            },
+            "groups": {
+                "came": len(has.keys() - had.keys()),
+                "vanished": len(had.keys() - has.keys()),
+                "changed": sum(had[number] != has[number] for number in shared),
+                "unchanged": sum(had[number] == has[number] for number in shared),
+            },
+            "counts": {"from": before.counts, "to": after.counts},
+            "ntil": {"from": before.scores["ntil"], "to": after.scores["ntil"]},
+        }
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        newest = self._archive.row()
+        counts = newest.counts
+        return (
+            f"MaintainedRelease(version {newest.number}: {counts['released']:,} of {counts['records']:,} records in "
+            f"{counts['groups']:,} groups, {counts['held_back']:,} held back)"
+        )
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def _changed(
+        self, verb: str, state: LivingRecords, removed: BoolArray, new: pa.Table | None, counts: dict[str, int]
+    ) -> NewVersion:
+        """Work out the next version from records that go and records that come."""
+        self._tell("encoding", 0, 0)
+        changed = change_records(self._archive, state, removed, new)
+        made, found = next_version(self._archive, state, changed, self._threads, self._tell)
+        return self._verified(verb, made, found, counts)
+
+    def _regroup(
+        self, verb: str, work: Callable[[LivingRecords, Table], tuple[Microdata, Change, IntArray]]
+    ) -> VersionRow:
+        """Group the same records anew."""
+        if self.plan.republish in ("only-coarser", "cohorts"):
+            message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
+            raise PlanError(Problem("republish", message, hint=f"'{verb}' goes with republish: free or gated"))
+        self._tell("encoding", 0, 0)
+        state = self._archive.state()
+        table = self._archive.table(state.rows)
+        made = Candidate(self._archive, state, state.rows, table, *work(state, table))
+        if verb == "optimize" and np.array_equal(made.place, state.place):
+            return self._archive.row()
+        found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
+        if self.plan.republish == "gated" and found is not None and found.leaks:
+            raise NoSolution(
+                Problem("audit", exposes(found), hint="the plan says 'republish: gated': leave it as it is")
+            )
+        return self._append(self._verified(verb, made, found, {}))
+
+    def _verified(self, verb: str, made: Candidate, found: Audit | None, counts: dict[str, int]) -> NewVersion:
+        self._tell("verifying", 0, 0)
+        return made.as_version(verb, counts, found, self._threads)
+
+    def _append(self, version: NewVersion) -> VersionRow:
+        self._tell("writing", 0, 0)
+        self._store.append(version)
+        return self._archive.row()
+
+    def _rebuilt(self, version: int | None) -> Candidate:
+        """Work a version out anew, and make sure that it is what it was."""
+        row = self._archive.row(version)
+        made = rebuilt(self._archive, row)
+        if made.facts() != row.facts:
+            message = f"Version {row.number} cannot be made again as it was: the store or this program has changed."
+            raise BrokenPromise(Problem("broken-promise", message, hint="run 'hedgerow release check'"))
+        return made
+
+    def _named(self, data: Any, keys: Sequence[str] | None) -> pa.Table:
+        """Read the keys that somebody names, in one of two ways."""
+        import pyarrow as pa
+
+        if (data is None) == (keys is None):
+            raise DataError(Problem("usage", "Give either a table of keys or the keys themselves.", hint="one of both"))
+        if keys is None:
+            return self._archive.read_keys(data)
+        if isinstance(keys, str):
+            raise DataError(Problem("usage", "Keys are given as a list, not as one text.", hint="put it into a list"))
+        try:
+            column = pa.array(keys)  # numbers are written as in a table
+        except pa.ArrowException:
+            column = pa.array([str(key) for key in keys], pa.string())
+        return self._archive.read_keys(pa.table({str(self.plan.key): column}))
+
+    def _check_same(self, plan: Plan | str | Path | None) -> None:
+        if plan is None:
+            return
+        if not self._archive.is_plan(settled_plan(plan)):
+            message = "The release was created with another plan. Nothing was changed."
+            hint = "leave the plan out to use the release's own, or create a new release"
+            raise PlanError(Problem("other-plan", message, "" if isinstance(plan, Plan) else str(plan), hint))
+
+    def _progress(self, doing: str) -> Callable[[int, int], None]:
+        return lambda done, total: self._tell(doing, done, total)
+
+
+def _may_hold(store: Store, plan: Plan) -> bool:
+    """Tell whether a store is that of a release with this plan which was created and never changed."""
+    return store.head() == 1 and not store.erasures() and store.meta().get("asked_digest") == plan.digest()
+
+
+def _check_plan(plan: Plan) -> None:
+    problems = []
+    if plan.key is None:
+        message = "The plan names no 'key', the column by which records are found again."
+        problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
+    if METHODS[plan.method.name].needs_levels:
+        message = "A release made on the lattice cannot be maintained: a change may move every level."
+        problems.append(Problem("conflict", message, hint="use a method that clusters, such as method: cluster"))
+    if plan.method.suppress or (plan.merges and plan.method.overlap != "allowed"):
+        message = "A release with suppressed cells, or ranges that must not overlap, cannot be maintained."
+        problems.append(Problem("conflict", message, hint="leave 'suppress' and 'overlap' out of the method"))
+    if problems:
+        raise PlanError(problems)

@@ -1,0 +1,55 @@
+"""Numbers in bands of growing width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hedgerow.plan.hierarchy import builders
+from hedgerow.plan.hierarchy.kind import Field, HierarchyRule, KindDescriptor, ends_of, round_width, typed_numbers
+from hedgerow.plan.hierarchy.numbers import Number, number_label, parse_half_open, parse_number
+
+
+def _check(spec: Any, folder: Path) -> None:
+    builders.check_bands(spec.bands)
+
+
+def _build(spec: Any, labels: Sequence[str]) -> builders.Built:
+    return builders.bands(labels, spec.bands)
+
+
+def _could_be_node(spec: Any, name: str) -> bool:
+    ends = parse_half_open(name)
+    if parse_number(name) is not None or ends is None:
+        return parse_number(name) is not None
+    return any(ends[1] - ends[0] == width and ends[0] % width == 0 for width in spec.bands)
+
+
+def _begin(numbers: Sequence[Number], longest: int) -> dict[str, Any]:
+    low, high = ends_of(numbers)
+    width = round_width(high - low)
+    return {"bands": f"{width}, {2 * width}, {4 * width}"}
+
+
+DESCRIPTOR = KindDescriptor(
+    name="bands",
+    title="bands",
+    help="widths above 0, each a multiple of the one before",
+    example="`[5, 10, 20]`: 37 → 35-39 → 30-39 → 20-39 → *",
+    order=30,
+    check=_check,
+    build=_build,
+    as_numbers=True,
+    height=lambda spec: len(spec.bands) + 1,
+    could_be_node=_could_be_node,
+    node_names="intervals are named like 30-39, or [30, 40) where numbers have fractions",
+    shows_steps=True,
+    rule=HierarchyRule(
+        choice="bands: numbers in bands of growing width",
+        fields=(Field("bands", "Widths, narrow to wide", "each a multiple of the one before: 5, 10, 20"),),
+        begin=_begin,
+        read=lambda typed: {"bands": typed_numbers(typed["bands"])},
+        typed=lambda spec: {"bands": ", ".join(map(number_label, spec.bands))},
+    ),
+)

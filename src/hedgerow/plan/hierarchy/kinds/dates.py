@@ -1,0 +1,58 @@
+"""Days in months, quarters, years and decades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hedgerow.plan.hierarchy import builders
+from hedgerow.plan.hierarchy.kind import Field, HierarchyRule, KindDescriptor
+
+NODE = re.compile(r"\d{4}(-\d\d(-\d\d)?|-Q[1-4]|s)?")
+
+
+def _check(spec: Any, folder: Path) -> None:
+    builders.check_dates(spec.dates)
+
+
+def _build(spec: Any, labels: Sequence[str]) -> builders.Built:
+    return builders.dates(labels, spec.dates, spec.form)
+
+
+def _read(typed: Mapping[str, Any]) -> dict[str, Any]:
+    levels = [level for level in builders.DATE_LEVELS if level in (typed.get("dates") or ())]
+    form = str(typed.get("form") or "").strip()
+    return {"dates": levels} | ({"form": form} if form else {})
+
+
+DESCRIPTOR = KindDescriptor(
+    name="dates",
+    title="longer periods",
+    help="some of `month`, `quarter`, `year`, `decade`, in this order",
+    example="`[month, quarter, year, decade]`: 2024-02-29 → 2024-02 → 2024-Q1 → 2024 → 2020s → *",
+    order=60,
+    check=_check,
+    build=_build,
+    beside=("form",),
+    of_numbers=False,
+    height=lambda spec: len(spec.dates) + 1,
+    could_be_node=lambda spec, name: bool(NODE.fullmatch(name)),
+    node_names="nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
+    shows_steps=True,
+    rule=HierarchyRule(
+        choice="dates: days, months, quarters, years, decades",
+        fields=(
+            Field("dates", "Levels", choices=builders.DATE_LEVELS),
+            Field(
+                "form",
+                "How days are written",
+                "only if days are not written like 2024-02-29; for example %d.%m.%Y",
+            ),
+        ),
+        begin=lambda numbers, longest: {"dates": ["month", "year"], "form": ""},
+        read=_read,
+        typed=lambda spec: {"dates": list(spec.dates), "form": spec.form or ""},
+    ),
+)

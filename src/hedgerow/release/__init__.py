@@ -1,0 +1,40 @@
+"""The release: its rows, plan and facts; checked before anything is shown; put in place as a folder or a table.
+
+``making`` puts a solution into a release; ``facts`` is the content of ``facts.json``; ``checking`` has it verified;
+``folders`` and ``tables`` put it in place; ``signing`` signs it.
+
+May import: ``engines``, ``verification`` and what is below. Start reading at ``making.py``.
+"""
+
+from hedgerow.release.checking import is_large, verify_before_publishing, where_found
+from hedgerow.release.folders import (
+    check_targets,
+    publish,
+    publish_link,
+    release_files,
+    verify_privately,
+    write_release,
+)
+from hedgerow.release.making import MadeRelease, make, make_release
+from hedgerow.release.release import Release
+from hedgerow.release.tables import check_table, publish_table, read_table, verify_table
+
+__all__ = [
+    "MadeRelease",
+    "Release",
+    "check_table",
+    "check_targets",
+    "is_large",
+    "make",
+    "make_release",
+    "publish",
+    "publish_link",
+    "publish_table",
+    "read_table",
+    "release_files",
+    "verify_before_publishing",
+    "verify_privately",
+    "verify_table",
+    "where_found",
+    "write_release",
+]

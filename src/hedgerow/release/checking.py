@@ -1,0 +1,93 @@
+"""The check of what was written, before anybody can see it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.engines.base import Engine
+from hedgerow.engines.descriptor import EngineWish
+from hedgerow.engines.local import LocalEngine
+from hedgerow.engines.opening import LARGE_FILE, is_local, suited
+from hedgerow.engines.rows import CountedLink
+from hedgerow.engines.sql import SqlColumn, SqlEngine, SqlSession
+from hedgerow.errors import BrokenPromise, Problem
+from hedgerow.outside.server import check_path
+from hedgerow.plan.formats import release_formats
+from hedgerow.release.facts import facts_to_json
+from hedgerow.release.release import Release
+from hedgerow.verification import (
+    InDatabase,
+    InFile,
+    Verification,
+    Where,
+    verify_in_place,
+    verify_release,
+    verify_release_in_place,
+)
+from hedgerow.verification import LinkClaim as Claim
+
+
+def verify_before_publishing(release: Release, written: Path | InDatabase, engine: Engine) -> Verification:
+    """Check what was written against the original; nothing may be published that does not pass."""
+    import pyarrow as pa
+
+    link = release.rows.link
+    if isinstance(link, CountedLink):
+        claim = Claim(link.profiles, link.parts, link.labels)
+        if isinstance(written, Path):
+            found = verify_release_in_place(written, where_is(engine), claim)
+        else:
+            facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
+            found = verify_in_place(release.plan, facts, written, where_is(engine), claim)
+    else:
+        assert isinstance(engine, LocalEngine)
+        assert isinstance(written, Path)
+        rows = np.arange(1, len(release.record_of_row) + 1)
+        found = verify_release(written, engine.data, pa.table({"record": release.record_of_row + 1, "row": rows}))
+    try:
+        found.raise_if_broken()
+    except BrokenPromise as error:
+        hint = "if the data did not change meanwhile, please report this: it is our fault; no data is lost"
+        raise BrokenPromise(
+            Problem(problem.code, f"{problem.message} Nothing was written.", hint=hint) for problem in error.problems
+        ) from None
+    return found
+
+
+def where_is(engine: Engine) -> Where:
+    """Say where the check finds the original: it reads files itself, and has its own statements run in a database."""
+    if isinstance(engine, LocalEngine):
+        return InFile(engine.data)
+    assert isinstance(engine, SqlEngine)
+    session = engine.session
+    if session.origin is not None:
+        return InFile(session.origin)
+    return in_database(session, session.source, session.columns())
+
+
+@contextlib.contextmanager
+def where_found(original: Any) -> Iterator[Where | None]:
+    """Say where the check finds an original that somebody names: a file, a table on a server, a Spark frame."""
+    check_path(original)
+    if original is None or is_local(original):
+        yield None if original is None else InFile(original)
+        return
+    with contextlib.closing(suited(original).opened(EngineWish(original))) as engine:
+        yield where_is(engine)
+
+
+def is_large(folder: Path) -> bool:
+    """Tell whether the rows of a release are in several files, or in one that is better not read into memory."""
+    files = [folder / one.released_file for one in release_formats()]
+    return any(file.is_dir() or (file.is_file() and file.stat().st_size > LARGE_FILE) for file in files)
+
+
+def in_database(session: SqlSession, relation: str, columns: tuple[SqlColumn, ...]) -> InDatabase:
+    """Name a table for the check."""
+    return InDatabase(session, relation, tuple((column.name, column.kind) for column in columns))

@@ -1,0 +1,63 @@
+"""From a solution to a release: facts, rows and a plan that needs no other file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hedgerow.anonymization.lattice import Patience
+from hedgerow.anonymization.withholding import Settled, settle
+from hedgerow.engines.base import Engine
+from hedgerow.engines.local import LocalEngine
+from hedgerow.microdata import Microdata, Table
+from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
+from hedgerow.release.facts import private_facts, release_facts
+from hedgerow.release.release import Release
+from hedgerow.types import Progress, silent
+
+
+@dataclass(frozen=True)
+class MadeRelease:
+    """A release that is not yet verified, and what it was made from."""
+
+    release: Release
+    settled: Settled
+
+
+def make(
+    source: Engine,
+    table: Table,
+    plan: Plan,
+    threads: int | None = None,
+    tell: Progress = silent,
+    patience: Patience | None = None,
+    resolved: tuple[Microdata, Plan] | None = None,
+) -> MadeRelease:
+    """Make a release of a table that was read; ``resolved``: the table under the plan, if it is known already."""
+    tell("encoding", 0, 0)
+    doing = "searching" if METHODS[plan.method.name].needs_levels else "clustering"
+    settled = settle(
+        table,
+        plan,
+        threads,
+        lambda done, total: tell(doing, done, total),
+        patience,
+        source.executor,
+        resolved=resolved,
+    )
+    tell("measuring", 0, 0)
+    return MadeRelease(make_release(table, settled, source), settled)
+
+
+def make_release(table: Table, settled: Settled, engine: Engine | None = None) -> Release:
+    """Put what is settled into rows, plan and facts; what comes out is not verified yet."""
+    engine = engine or LocalEngine()
+    microdata, solution = settled.microdata, settled.solution
+    plan = settled.plan
+    return Release(
+        engine.apply(plan, table, settled.whole, microdata, solution.recoding),
+        plan,
+        release_facts(plan, table, microdata, solution),
+        engine.library,
+        private_facts(plan, settled.whole, solution),
+    )

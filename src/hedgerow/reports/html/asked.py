@@ -1,0 +1,139 @@
+"""The first part of a report: what was asked and achieved, for whom, under which assumptions, of which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from markupsafe import Markup
+
+from hedgerow.plan import Attribute
+from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+from hedgerow.privacy.risks import accepted_risk
+from hedgerow.reports.html.markup import ABOVE, BROKEN, KEPT, WITHIN, fact, name, state
+from hedgerow.reports.material import Material
+from hedgerow.reports.wording import NONE, counted, percent, shorten
+from hedgerow.verification import MEANINGS
+
+MOST_TEXT = 160
+WHY = {
+    "identifier": "names a person, or could: never read and never released",
+    "quasi-identifier": "others may know it of a person: coarsened until groups are large enough",
+    "sensitive": "others do not know it and would learn it: released as it is, its spread in groups is looked at",
+    "other": "taken to be harmless and unknown to others: released as it is, and not looked at",
+}
+
+
+def summary(material: Material) -> dict[str, Any]:
+    """The main numbers, and what was asked beside what was achieved."""
+    facts, found = material.facts, material.risks()
+    return {
+        "share": facts.count("withheld") / max(facts.count("records"), 1),
+        "least": "smallest_group_persons" if "smallest_group_persons" in facts.said else "smallest_group",
+        "highest": f"{found['prosecutor']['highest']:.3f}" if found else "unknown",
+        "rows": list(_asked(material)),
+    }
+
+
+def _asked(material: Material) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what was asked and what was achieved."""
+    facts, plan = material.facts, material.plan
+    for promise in material.promises:
+        kept = KEPT if promise["kept"] else BROKEN
+        asked, found = (shorten(str(said), MOST_TEXT) for said in (promise["asked"], promise["found"]))
+        if promise["name"] == "k":
+            yield "every group", f"at least {plan.privacy.k} {material.people}", found, kept
+        elif promise["name"] in PRIVACY_MODELS.names:
+            yield f"sensitive values: {promise['name']}", asked, found, kept
+    audit = material.extras.audit
+    if audit is not None:
+        exposed = "some people are exposed" if audit["leaks"] else "nobody is exposed"
+        told = state("above", "! see versions") if audit["leaks"] else KEPT
+        yield "holders of all versions", "nobody exposed", exposed, told
+    if material.limited:
+        asked = f"kept, on {counted(len(material.limited), 'column')}" if plan.keeps_limits else "ignored"
+        as_asked = state("above", "! broken as asked") if facts.count("limits_broken") else KEPT
+        broken = "limits" in material.broken
+        cells = fact(facts, "limits_broken") + " cells beyond their limit"
+        yield "limits", asked, cells, BROKEN if broken else as_asked
+    if plan.rules:
+        kept_rules = sum(rule.get("kept") is True for rule in facts.entries("rules"))
+        yield "rules", f"{len(plan.rules):,} wished for", f"{kept_rules:,} kept", ""
+    allowed = (
+        f"at most {shorten(plan.withhold.at_most, MOST_TEXT)}" if plan.withhold is not None else "as few as possible"
+    )
+    least = ", the fewest possible within the limits" if material.is_least else ""
+    yield "records withheld", allowed, fact(facts, "withheld") + least, ""
+    risks, threshold = material.risks(), material.extras.threshold
+    if risks is not None:
+        highest = risks["prosecutor"]["highest"]
+        above = accepted_risk(threshold) < highest - 1e-12
+        said = f"{highest:.3f}; {percent(risks['prosecutor']['share_above_threshold'])} of records above"
+        yield "risk of being found", f"threshold {threshold:g}", said, ABOVE if above else WITHIN
+
+
+def assumptions(material: Material) -> dict[str, Any]:
+    """What attackers are taken not to know."""
+    return {"unknown": material.plan.columns("sensitive", "other")}
+
+
+def columns(material: Material) -> dict[str, Any]:
+    """Every column, what it is taken to be, and what happens to it."""
+    plan = material.plan
+    roles = {attribute.role for attribute in plan.attributes.values()}
+    rows: list[tuple[str, str, str, str]] = [
+        (
+            name(column),
+            state("role", attribute.role),
+            _coarsened(attribute),
+            shorten(attribute.limit.describe(), 90) if attribute.limit else NONE,
+        )
+        for column, attribute in plan.attributes.items()
+    ]
+    others = _not_in_plan(material)
+    if others:
+        rows.append((counted(others, "other column"), "not in the plan", "not released", NONE))
+    return {"roles": {role: why for role, why in WHY.items() if role in roles}, "rows": rows}
+
+
+def _not_in_plan(material: Material) -> int:
+    """Count the columns that the plan does not name; their names come from the data, and are not shown."""
+    left = material.facts.get("columns_not_released")
+    listed = left if isinstance(left, list) else []  # earlier versions listed them too
+    unnamed = sum(one not in material.plan.named_columns for one in listed if isinstance(one, str))
+    return material.facts.count("columns_not_in_plan") + unnamed
+
+
+def _coarsened(attribute: Attribute) -> str:
+    if attribute.role == "identifier":
+        return "not released"
+    if attribute.role != "quasi-identifier":
+        return "released as it is"
+    if attribute.free:
+        grid = f", ends moved to a grid of {shorten(str(attribute.snap), MOST_TEXT)}" if attribute.snap else ""
+        return "ranges of numbers" + grid
+    if attribute.hierarchy is None:
+        return "its value, or *"
+    spec = attribute.hierarchy
+    kind = HIERARCHY_KINDS[spec.kind]
+    said = kind.title
+    if kind.shows_steps:
+        said += f" ({shorten(', '.join(map(str, getattr(spec, kind.name))), 60)})"
+    return said
+
+
+def promises(material: Material) -> dict[str, Any]:
+    """Every promise as the check found it."""
+    meant = Markup("<b>{}</b><br><small>{}</small>")
+    rows = [
+        (
+            KEPT if promise["kept"] else BROKEN,
+            meant.format(promise["name"], shorten(MEANINGS[promise["name"]], 240)),
+            shorten(str(promise["asked"]), 240),
+            shorten(str(promise["found"]), 300),
+        )
+        for promise in material.promises
+    ]
+    told = {name: material.verification.get(name, ()) for name in ("makers_word", "notes")}
+    return {"rows": rows, **told}

@@ -1,0 +1,246 @@
+"""The verb that tells about a release: checked again, its risks worked out, written as one page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hedgerow.engines.opening import read_microdata
+from hedgerow.engines.place import read_place
+from hedgerow.errors import DataError, Problem
+from hedgerow.evaluation.limit_effects import LimitEffect, measure_limits
+from hedgerow.maintenance import open_release as open_store
+from hedgerow.outside.intake import open_regular
+from hedgerow.outside.outputs import put_text
+from hedgerow.outside.outputs.file import FOR_ALL, FOR_ITS_OWNER
+from hedgerow.outside.outputs.trouble import refuse_link
+from hedgerow.outside.server import check_path, is_server
+from hedgerow.plan import Plan
+from hedgerow.privacy.risks import accepted_risk
+from hedgerow.release import Release, read_table
+from hedgerow.release.facts import facts_to_json
+from hedgerow.release.verifying import verify
+from hedgerow.reports.html.page import report_html
+from hedgerow.reports.material import USUAL_THRESHOLD, Digest, Extras, SignOff, demands_of, risks_of_facts
+from hedgerow.reports.reading import Facts
+from hedgerow.types import Progress, silent
+from hedgerow.verification import SIGNATURE, Verification, open_release
+
+MOST_FILES = 50
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say about a release.
+
+    Attributes
+    ----------
+    html
+        The page: one text that needs nothing else.
+    facts, plan, verification
+        What it was made from.
+    risks
+        Of the three attackers, at the threshold; None if the facts do not say enough.
+    digests
+        Fingerprints of the files.
+    limit_effects
+        What each limit did, if the original was given; private.
+    audit
+        What holders of all versions could learn, if the store was given.
+    """
+
+    html: str
+    facts: Mapping[str, Any]
+    plan: Plan
+    verification: Verification
+    risks: Mapping[str, Any] | None
+    digests: Sequence[Digest] = ()
+    limit_effects: Sequence[LimitEffect] = ()
+    audit: Mapping[str, Any] | None = None
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What is promised of every group, such as k = 5 and p = 2."""
+        return tuple(demands_of(self.plan))
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise of the release is kept."""
+        return self.verification.kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the page as plain data."""
+        return {
+            "facts": dict(self.facts),
+            "verification": self.verification.to_dict(),
+            "risks": self.risks,
+            "digests": [asdict(digest) for digest in self.digests],
+            "limit_effects": [effect.to_dict() for effect in self.limit_effects],
+            "audit": self.audit,
+        }
+
+    def __repr__(self) -> str:
+        state = "every promise kept" if self.kept else f"{len(self.verification.broken)} promises BROKEN"
+        return f"Report({state}; {len(self.html.encode()):,} bytes)"
+
+
+def report(
+    release: Release | str | Path,
+    output: str | Path | None = None,
+    *,
+    original: Any = None,
+    store: str | Path | None = None,
+    sign_off: SignOff | None = None,
+    threshold: float = USUAL_THRESHOLD,
+    replace: bool = False,
+    key: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Tell about a release: check it again, work out its risks, and write it all as one page.
+
+    A release that breaks its promise gets a report as well, which says so first of all.
+
+    Parameters
+    ----------
+    release
+        A release folder, the address of a table that is a release, or a release in memory.
+    output
+        File to write the page to, outside the release folder; mode 0600 if the original is given, as it then holds
+        figures about it. Without it the report is only returned.
+    original
+        The table it was made from: the check then compares with it, and releases without each limit are made in memory
+        to say what the limits cost and saved. What they came to tells about the original records.
+    store
+        The store that the release was exported from: what holders of all versions could learn is told too.
+    sign_off
+        What the page to be signed says.
+    threshold
+        A risk that is just acceptable, against which the others are held.
+    replace
+        Whether an existing file may be replaced.
+    key
+        File with the public key of who released it: its signature is checked too.
+    progress
+        Called now and then during long work.
+
+    Raises
+    ------
+    DataError
+        If the folder is not a release, or the page cannot be written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hedgerow import Plan, anonymize
+    >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
+    >>> made = report(anonymize(pa.table({"sex": list("FFMM")}), plan))
+    >>> made.kept, made.risks["prosecutor"]["highest"]
+    (True, 0.5)
+    """
+    tell = progress or silent
+    accepted_risk(threshold)
+    if output is not None:
+        check_output(output, release, replace)
+    tell("checking the release", 0, 0)
+    verification = verify(release, original, key=key)
+    plan, facts, digests = _read(release)
+    effects: tuple[LimitEffect, ...] = ()
+    if original is not None:
+        tell("reading", 0, 0)
+        effects = measure_limits(*read_microdata(original, plan), tell)
+    measured = [effect.to_dict() for effect in effects]
+    audit = None if store is None else _audited(store, facts, tell)
+    extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit)
+    tell("writing", 0, 0)
+    page = report_html(facts, plan, verification.to_dict(), sign_off, extras)
+    risks = risks_of_facts(Facts(facts), threshold)
+    if output is not None:
+        mode = FOR_ALL if original is None else FOR_ITS_OWNER  # one about the original is for its owner only
+        put_text(output, page, "the report", replace=replace, mode=mode)
+    return Report(page, facts, plan, verification, risks, digests, effects, audit)
+
+
+def name_of(release: Release | str | Path) -> str:
+    """Return what a release is called: its folder or table; nothing that only its owner should know."""
+    if isinstance(release, Release):
+        return "release"
+    if is_server(release):
+        return read_place(str(release)).table
+    return Path(os.path.abspath(release)).name or "release"  # noqa: PTH100 - a link keeps its own name
+
+
+def check_output(output: str | Path, release: Release | str | Path, replace: bool) -> None:
+    """Refuse, before any work, a place that the page may not be written to."""
+    check_path(output)
+    target = Path(os.path.abspath(output))  # noqa: PTH100 - a link is refused, not followed
+    refuse_link(target)
+    if target.is_dir():
+        raise DataError(Problem("output-in-use", "The output is a folder, not a file.", str(output), "name a file"))
+    if target.exists() and not replace:
+        hint = "choose another file, or replace it with --replace"
+        raise DataError(Problem("output-in-use", "The report exists already.", str(output), hint))
+    if not target.parent.is_dir():
+        raise DataError(Problem("no-file", "The folder for the report does not exist.", str(output), "create it"))
+    if not isinstance(release, Release) and not is_server(release):
+        folder = os.path.abspath(release)  # noqa: PTH100
+        if target.is_relative_to(folder):
+            message = "A release folder holds the release and nothing else."
+            raise DataError(Problem("output", message, str(output), "write the report beside it"))
+
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple[Digest, ...]]:
+    """Return the plan, the facts and the fingerprints of a release."""
+    if isinstance(release, Release):
+        return release.plan, json.loads(facts_to_json(dict(release.facts))), ()
+    if is_server(release):
+        return *read_table(read_place(str(release))), ()
+    folder = Path(release)
+    plan, facts, data = open_release(folder)
+    signature = folder / SIGNATURE
+    files = [folder / "plan.yaml", folder / "facts.json", *([signature] if signature.is_file() else [])]
+    if data.is_dir():
+        parts = sorted(path for path in data.rglob("*") if path.is_file())
+        digests = [_digest(path, path.relative_to(folder).as_posix()) for path in parts]
+        return plan, facts, (_together(data.name, digests), *digests[:MOST_FILES], *map(_digest, files))
+    return plan, facts, tuple(map(_digest, (data, *files)))
+
+
+def _audited(store: str | Path, facts: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Audit all versions of a store, one of which the release must be."""
+    with open_store(store, progress=tell) as kept:
+        history = kept.history()
+        same = [row.number for row in history if row.facts == facts]
+        if not same:
+            hint = "give the store that it was exported from"
+            raise DataError(Problem("no-version", "The release is not a version of this store.", hint=hint))
+        about = {"version": same[-1], "versions": len(history), "republish": kept.plan.republish}
+        return {**kept.audit().to_dict(), **about}
+
+
+def _digest(path: Path, name: str = "") -> Digest:
+    found, size = hashlib.sha256(), 0
+    try:
+        with os.fdopen(open_regular(path, "A part of the release"), "rb") as file:
+            while block := file.read(BLOCK):
+                found.update(block)
+                size += len(block)
+    except OSError as error:
+        message = f"A file of the release cannot be read: {error.strerror or 'unreadable'}."
+        raise DataError(Problem("no-file", message, str(path), "check its permissions")) from None
+    return Digest(name or path.name, size, found.hexdigest())
+
+
+def _together(name: str, digests: Sequence[Digest]) -> Digest:
+    """Return one fingerprint of several files: that of what ``sha256sum`` prints of them, by name."""
+    lines = "".join(f"{one.sha256}  {one.name}\n" for one in digests)
+    title = f"{name} ({len(digests):,} files: fingerprint of their fingerprints)"
+    return Digest(title, sum(one.size for one in digests), hashlib.sha256(lines.encode()).hexdigest())

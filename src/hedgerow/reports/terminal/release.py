@@ -1,0 +1,243 @@
+"""Facts, explanations and checks, drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from hedgerow.reports.terminal.parts import and_more, bar, titled
+from hedgerow.reports.wording import WITHHELD_BECAUSE, columns_left_out, counted, shorten
+
+
+def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
+    """Show what a release came to."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("released", f"{facts['released']:,} of {facts['records']:,} records")
+    lines.add_row("withheld", _withheld(facts))
+    if "levels" in facts:
+        levels = ", ".join(f"{name} {level}" for name, level in facts["levels"].items())
+        lines.add_row("levels", levels)
+        lines.add_row("search", _search(facts))
+    smallest = f"{facts['smallest_group']:,}"
+    if "smallest_group_persons" in facts:
+        smallest += f" records, {facts['smallest_group_persons']:,} persons"
+    lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
+    lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
+    value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
+    lines.add_row("research value", value)
+    if "suppressed_cells" in facts:
+        cells = sum(facts["suppressed_cells"].values())
+        text = f"{cells:,} cells are released as missing, and a missing cell counts as matching any value"
+        lines.add_row("suppressed", Text(text, style="yellow") if cells else text)
+        least = facts["least_rows_for_a_known_person"]
+        if least is not None and least < facts["k"]:
+            rows = "1 row fits" if least == 1 else f"{least:,} rows fit"
+            text = f"but only {rows} what somebody may know of a person, fewer than k = {facts['k']}"
+            lines.add_row("", Text(text, style="yellow"))
+    if facts["limits"] == "ignored":
+        lines.add_row(
+            "limits", Text(f"ignored as asked: {facts['limits_broken']:,} cells go beyond them", style="yellow")
+        )
+    else:
+        lines.add_row("limits", "none broken" if not facts["limits_broken"] else f"{facts['limits_broken']:,} broken")
+    disclosed = facts["attribute_disclosures"]
+    if disclosed["by_attribute"]:
+        text = f"{disclosed['count']:,} times a group shares one sensitive value"
+        lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
+    exact = sum(facts["exact_end_points"].values())
+    if exact:
+        text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
+        lines.add_row("end points", Text(text, style="yellow"))
+    left_out = columns_left_out(facts)
+    if left_out:
+        lines.add_row("left out", left_out)
+    parts: list[RenderableType] = [lines, Text(), _loss_bars(facts)]
+    if "rules" in facts:
+        parts += [Text(), _rules(facts["rules"])]
+    return Group(*parts)
+
+
+def _search(facts: Mapping[str, Any]) -> str:
+    """Say what a search of the lattice looked at, and how good its answer is."""
+    if "lattice" in facts:
+        return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
+    search = facts["search"]
+    text = f"{search['name']}: {search['tested']:,} checks, {search['strings']:,} strings of levels; "
+    text += f"these levels are worth {facts['score']:.4f}, "
+    return text + (
+        "proven the most" if search["proven"] else f"not proven the most: none is above {search['bound']:.4f}"
+    )
+
+
+def _rules(rules: Sequence[Mapping[str, Any]]) -> Table:
+    """Show which rules are kept and which are broken."""
+    table = titled("rules", "rule", numbers=("importance",))
+    table.add_column("")
+    for rule in rules:
+        groups = counted(rule["groups_breaking"], "group")
+        state = Text("kept", style="green") if rule["kept"] else Text(f"broken by {groups}", style="yellow")
+        table.add_row(rule["name"], str(rule["importance"]), state)
+    return table
+
+
+def association_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show how closely columns go together, and the weights that follow."""
+    table = titled("association of quasi-identifiers (0 none, 1 one tells the other)", "", room=1)
+    for name in found["columns"]:
+        table.add_column(name, justify="right", overflow="fold")
+    table.add_column("weight", justify="right", style="bold")
+    for name, row in zip(found["columns"], found["association"], strict=True):
+        cells = [_shade(share, name == other) for share, other in zip(row, found["columns"], strict=True)]
+        table.add_row(name, *cells, f"{found['weights'][name]:.3f}")
+    return table
+
+
+def _shade(share: float, diagonal: bool) -> Text:
+    """Write a share on a background that is the darker the greater it is."""
+    if diagonal:
+        return Text("·", style="dim")
+    level = round(255 - 175 * share)
+    return Text(f" {share:.2f} ", style=f"black on rgb({level},{round(255 - 60 * share)},{level})")
+
+
+def _withheld(facts: Mapping[str, Any]) -> str:
+    text = f"{facts['withheld']:,} records"
+    reasons = facts.get("withheld_because", {})  # known to the owner alone, as is what follows
+    because = [f"{count:,} {WITHHELD_BECAUSE[reason]}" for reason, count in reasons.items() if count]
+    if because:
+        text += f" ({'; '.join(because)})"
+    if facts["withheld"] and facts.get("withheld_is_least") and facts["limits"] == "kept":
+        text += ", the fewest possible within the limits"
+    return text
+
+
+def _loss_bars(facts: Mapping[str, Any]) -> Table:
+    """Show the loss of each attribute as a bar: the share of what it could lose."""
+    table = titled("loss by attribute", "attribute", numbers=("share lost",))
+    table.add_column("")
+    for name, share in facts["share_lost_by_attribute"].items():
+        table.add_row(name, f"{share:.3f}", bar(share, 24))
+    return table
+
+
+def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show what the limits cost before any run."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("records", f"{found['records']:,} ({found['profiles']:,} different profiles)")
+    if found["people"] != found["records"] - found["withheld_unknown"]:
+        lines.add_row("persons", f"{found['people']:,}")
+    lines.add_row(
+        "cells", f"{found['cells']:,}; {found['cells_withheld']:,} are too small (k = {found['k']}) or too uniform"
+    )
+    share = found["withheld"] / found["records"]
+    least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"
+    if found["others_may_not_fit"]:
+        least = "and others that fit no group under the models"
+    lines.add_row("must be withheld", f"{found['withheld']:,} records ({share:.2%}), {least}")
+    if found["allowed"] is not None:
+        enough = (
+            Text("enough", style="green") if found["withheld"] <= found["allowed"] else Text("too few", style="red")
+        )
+        lines.add_row("the plan allows", Text(f"{found['allowed']:,} records: ") + enough)
+    if found["withheld_unknown"]:
+        lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
+    lines.add_row("loss at most", f"{found['most_loss']:.4f} of 1 (NTIL), whatever is chosen within the limits")
+    for condition in found["conditions"]:
+        lines.add_row(
+            f"p = {condition['p']}",
+            f"the table allows up to {condition['max_p']:,} different values in every group, "
+            f"and with {condition['p']} at most {condition['max_groups']:,} groups",
+        )
+    parts: list[RenderableType] = [lines]
+    if found["causes"]:
+        numbers = ("without it, fewer withheld", "alone it withholds")
+        table = titled("what each limit costs", "attribute", "limit", numbers=numbers)
+        for cause in found["causes"]:
+            table.add_row(cause["attribute"], shorten(cause["limit"], 40), f"{cause['saves']:,}", f"{cause['alone']:,}")
+        parts += [Text(), table]
+    if found["lifts"]:
+        table = titled("single changes that help", "attribute", "change", numbers=("saves", "loosens"))
+        for lift in found["lifts"][:12]:
+            table.add_row(lift["attribute"], lift["change"], f"{lift['saves']:,}", f"{lift['loosens']:,} records")
+        parts += [Text(), table, *and_more(len(found["lifts"]) - 12)]
+    elif found["withheld"] > found["withheld_unknown"]:
+        parts += [Text(), Text("No single change saves a record; lower k, or lift several limits together.")]
+    return Group(*parts)
+
+
+def verification_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show which promises are kept."""
+    table = Table("", "promise", "asked", "found", box=None, padding=(0, 2))
+    for promise in found["promises"]:
+        mark = Text("✓", style="green") if promise["kept"] else Text("✗", style="bold red")
+        table.add_row(mark, promise["name"], str(promise["asked"]), str(promise["found"]))
+    verdict = Text("every promise is kept", style="green") if found["kept"] else Text("BROKEN", style="bold red")
+    parts: list[RenderableType] = [table, Text()]
+    word = found.get("makers_word")
+    if word:
+        about = "of facts.json, nothing given here can prove these, so they are the maker's word:"
+        parts += [Text(f"{about} {', '.join(word)}", style="dim"), Text()]
+    parts += [Text(note, style="yellow") for note in found.get("notes", ())]
+    return Group(*parts, verdict)
+
+
+def lattice_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show the lattice: a bar for every height, the minimal nodes and the best ones."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("columns", ", ".join(found["columns"]))
+    lines.add_row("nodes", f"{found['nodes']:,}; {found['checked']:,} looked at to know all")
+    lines.add_row("satisfying", f"{found['satisfying']:,}, of which {found['minimal_nodes']:,} minimal")
+    lines.add_row("may be withheld", f"{found['budget']:,} records")
+    low = found["samarati"]
+    at = "none" if low["levels"] is None else _levels(low["levels"])
+    skipped = f", {low['skipped']:,} skipped by Condition 2" if low["skipped"] else ""
+    lines.add_row("binary search", f"{at}  ({low['checked']:,} looked at{skipped})")
+    for condition in found["conditions"]:
+        limits = f"maxP {condition['max_p']:,}, maxGroups {condition['max_groups']:,}"
+        lines.add_row(f"p = {condition['p']}", f"{limits} for {', '.join(condition['columns'])}")
+    parts: list[RenderableType] = [lines, Text(), _height_bars(found["heights"])]
+    if found["best"]:
+        table = _scored("best node by each measure", "measure")
+        for objective, node in found["best"].items():
+            _add_scored(table, objective, node)
+        parts += [Text(), table]
+    if found["minimal"]:
+        table = _scored("minimal nodes", "")
+        for node in found["minimal"][:12]:
+            _add_scored(table, "", node)
+        parts += [Text(), table, *and_more(found["minimal_nodes"] - 12, "--json lists up to 200")]
+    return Group(*parts)
+
+
+def _height_bars(heights: list[Mapping[str, Any]]) -> Table:
+    table = titled("nodes by height: satisfying of all", "height", numbers=("nodes", "satisfying", "minimal"))
+    table.add_column("")
+    most = max(height["nodes"] for height in heights)
+    for height in reversed(heights):
+        full = max(1, round(30 * height["nodes"] / most))
+        good = bar(height["satisfying"] / height["nodes"], full, behind=True)
+        numbers = (f"{height[name]:,}" for name in ("nodes", "satisfying", "minimal"))
+        table.add_row(str(height["height"]), *numbers, good)
+    return table
+
+
+def _scored(title: str, first: str) -> Table:
+    table = titled(title, first, room=1)
+    table.add_column("levels", no_wrap=True)
+    for name in ("withheld", "groups", "loss", "ncp", "granularity"):
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _add_scored(table: Table, first: str, node: Mapping[str, Any]) -> None:
+    scores = (f"{node[name]:.4f}" for name in ("loss", "ncp", "granularity"))
+    table.add_row(first, _levels(node["levels"]), f"{node['withheld']:,}", f"{node['groups']:,}", *scores)
+
+
+def _levels(levels: Mapping[str, int]) -> str:
+    """Write a node as its levels, in the order of the columns shown above it."""
+    return "⟨" + ",".join(str(level) for level in levels.values()) + "⟩"

@@ -1,0 +1,129 @@
+"""Words and numbers as people read them, the same in a page, on a terminal and in the studio.
+
+Everything here is plain text: whoever puts it into a page escapes it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NONE = "–"
+ATTACKERS = {
+    "prosecutor": "Somebody who knows that a certain person is in the data, and looks for that person",
+    "journalist": "Somebody who does not know whether a certain person is in it, and looks for anybody",
+    "marketer": "Somebody who matches many people in bulk, and wants to be right as often as can be",
+}
+ATTACKERS_IN_SHORT = {
+    "prosecutor": "who knows that somebody is in the data",
+    "journalist": "who does not know who is in it",
+    "marketer": "who matches many people in bulk",
+}
+LEFT_OUT = {
+    "missing": "target missing",
+    "coarsened": "target coarsened",
+    "withheld": "withheld",
+    "no_leaf": "with a value that has no leaf",
+}
+WITHHELD_BECAUSE = {
+    "failing_cell": "in cells that are too small or too uniform",
+    "failing_group": "in groups that fail",
+    "fits_no_group": "that fit no group",
+    "no_leaf": "with a value that has no leaf",
+    "held_back": "held back until enough others come",
+    "withdrawn": "withdrawn for good",
+}
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "record"), counted(2000, "record"), counted(2, "is", "are")
+    ('1 record', '2,000 records', '2 are')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def first_of(shown: Sequence[str], most: int) -> str:
+    """Write things in a sentence, the first of them if they are many.
+
+    Examples
+    --------
+    >>> first_of(["age", "sex", "city"], 2)
+    'age, sex and 1 more'
+    """
+    left = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def shorten(text: str, most: int) -> str:
+    """Cut a text that is longer than ``most`` letters.
+
+    Examples
+    --------
+    >>> shorten("California, Kansas, Midwest", 12)
+    'California,…'
+    """
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage: never 0% for what is not nothing, nor 100% for what is not all.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.0095), percent(0.00001), percent(0.999999), percent(0), percent(1)
+    ('50%', '0.95%', '<0.01%', '>99.99%', '0%', '100%')
+    """
+    if 0 < share < 0.0001:
+        return "<0.01%"
+    if 0.9999 < share < 1:
+        return ">99.99%"
+    shown = f"{share * 100:.2f}" if share < 0.1 else f"{share * 100:.1f}"
+    return shown.rstrip("0").rstrip(".") + "%"
+
+
+def exact_percent(share: float) -> str:
+    """Write a chance as a percentage with as many digits as tell it from 0% and from 100%.
+
+    Examples
+    --------
+    >>> [exact_percent(share) for share in (0.0, 0.00004, 0.05, 0.3421, 0.9982, 0.99999999, 1.0)]
+    ['0%', '0.004%', '5%', '34.2%', '99.82%', '99.999999%', '100%']
+    """
+    near = min(share, 1 - share) * 100
+    digits = 1
+    while 0 < near < 10 ** (1 - digits) and digits < 12:
+        digits += 1
+    text = f"{100 * share:.{digits}f}".rstrip("0").rstrip(".")  # there always is a point
+    return f"{text}%"
+
+
+def written(number: float, form: str = ",") -> str:
+    """Write a number in one of Python's formats, but never as 0 if it is a little more.
+
+    Examples
+    --------
+    >>> written(1234), written(0.00001, ".1%"), written(0.0, ".1%"), written(0.5)
+    ('1,234', '<0.1%', '0.0%', '0.5000')
+    """
+    shown = f"{number:{'.4f' if form == ',' and isinstance(number, float) else form}}"
+    if number > 0 and not any("1" <= letter <= "9" for letter in shown):
+        last = shown.rindex("0")
+        return f"<{shown[:last]}1{shown[last + 1 :]}"
+    return shown
+
+
+def columns_left_out(facts: Mapping[str, Any]) -> str:
+    """Name the columns that the plan leaves out, and count those that it does not name.
+
+    Examples
+    --------
+    >>> columns_left_out({"columns_not_released": ["name"], "columns_not_in_plan": 2})
+    'name, and 2 columns that the plan does not name'
+    """
+    named, others = facts.get("columns_not_released", []), facts.get("columns_not_in_plan", 0)
+    unnamed = [f"{counted(others, 'column')} that the plan does not name"] if others else []
+    return ", and ".join([*([", ".join(named)] if named else []), *unnamed])

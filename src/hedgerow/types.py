@@ -1,0 +1,23 @@
+"""Types that travel through all rooms: arrays, and how far long work has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+Steps: TypeAlias = Callable[[int, int], None]
+"""Called with how much of one piece of work is done, and how much there is (0: unknown)."""
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is (0: unknown)."""
+
+
+def silent(doing: str, done: int, total: int) -> None:
+    """Tell nobody."""

@@ -1,0 +1,79 @@
+"""Evidence row by row: a link table names the record behind every row of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hedgerow.types import IntArray
+from hedgerow.verification.counting.evidence import Evidence, Pair
+from hedgerow.verification.counting.spots import where
+from hedgerow.verification.counting.tabulation import count_differences, count_pairs, count_persons, count_surplus
+from hedgerow.verification.reading.link import Link
+from hedgerow.verification.reading.original import Original
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class RowEvidence(Evidence):
+    """All that is at hand to judge a release by, row by row."""
+
+    link: Link | None = None
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link table was given."""
+        return self.link is not None
+
+    @cached_property
+    def _order(self) -> tuple[IntArray | None, str]:
+        if self.original is None or self.link is None:
+            return None, ""
+        return self.link.order(self.published.rows, self.original.records)
+
+    @property
+    def link_fault(self) -> str:
+        """What is wrong with the link table."""
+        return self._order[1]
+
+    def behind(self, name: str) -> pa.ChunkedArray:
+        """Return the original cells of a column in the order of the release's rows."""
+        import pyarrow as pa
+
+        assert self.original is not None
+        column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
+        return pa.chunked_array([column.take(pa.array(self._order[0]))])
+
+    def _fewest_persons(self, key: str, groups: int) -> int:
+        return count_persons(self.group_of, self.behind(key), groups)
+
+    @cached_property
+    def pairs(self) -> Mapping[str, Sequence[Pair]]:
+        """Every distinct pair of an original and a published cell, with its count and its first row."""
+        return {
+            name: [
+                Pair((value,), label, count, row) for value, label, count, row in count_pairs(self.behind(name), column)
+            ]
+            for name, column in self.cells.items()
+        }
+
+    def changed(self, original: Original) -> str:
+        """Say which columns that are released as they are differ from the records behind them."""
+        return where(
+            {
+                name: count_differences(self.behind(name), self.as_original(name, original))
+                for name in self.published.unchanged
+            }
+        )
+
+    def surplus(self, original: Original) -> str:
+        """Say which columns that are released as they are hold a value more often than the original."""
+        counts = {
+            name: count_surplus(self.as_original(name, original), original.columns[name])
+            for name in self.published.unchanged
+        }
+        return "; ".join(f"{name}: {count} cells too many" for name, count in counts.items() if count)

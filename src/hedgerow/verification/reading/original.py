@@ -1,0 +1,89 @@
+"""Reading the data that a release was made from, independently of what made the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import DataError, Problem
+from hedgerow.plan import Plan
+from hedgerow.types import IntArray
+from hedgerow.verification.reading.cells import Kind, as_text, kind_of, trim
+from hedgerow.verification.reading.formats import open_original
+from hedgerow.verification.reading.tables import open_in_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Original:
+    """The data that a release was made from.
+
+    Attributes
+    ----------
+    columns
+        The cells of the columns that matter, as trimmed text; null where missing.
+    kinds
+        What these columns held before.
+    records
+        Number of records.
+    counts
+        In counted form, how many records each row of ``columns`` stands for; None: one each.
+    persons
+        In counted form, the number of the person behind them where persons are counted; −1: none.
+    """
+
+    columns: Mapping[str, pa.ChunkedArray]
+    kinds: Mapping[str, Kind]
+    records: int
+    counts: IntArray | None = None
+    persons: IntArray | None = None
+
+    def distinct(self, name: str) -> list[str | None]:
+        """Return the distinct cells of a column."""
+        return list(self.columns[name].unique().to_pylist())
+
+    def missing(self, name: str) -> int:
+        """Return how many records have no value in a column."""
+        column = self.columns[name]
+        if self.counts is None:
+            return int(column.null_count)
+        return int(self.counts[column.is_null().to_numpy()].sum())
+
+
+def read_original(source: Any, plan: Plan) -> Original:
+    """Read the columns that a release was made from, and the person key, from a path or a table in memory."""
+    wanted = [*plan.released_columns, *([plan.person] if plan.person is not None else [])]
+    if not isinstance(source, str | Path):
+        opened = open_in_memory(source, "original")
+    elif Path(source).is_file():
+        opened = open_original(Path(source), plan.data)
+    else:
+        message = "The original does not exist or is no file."
+        raise DataError(Problem("no-file", message, str(source), "check the path"))
+    at = positions(opened.header, wanted, opened.place)
+    table = opened.table([at[name] for name in wanted])
+    found = dict(zip(wanted, table.columns, strict=True))
+    kinds = {name: kind_of(column) for name, column in found.items()}
+    columns = {name: as_text(column) for name, column in found.items()}
+    columns |= {name: trim(column, plan.data.missing) for name, column in columns.items() if kinds[name] == "text"}
+    return Original(columns, kinds, table.num_rows)
+
+
+def positions(header: Sequence[str], wanted: Sequence[str], place: str) -> dict[str, int]:
+    """Find the columns of the original that the plan names."""
+    problems = []
+    for name in wanted:
+        if name not in header:
+            message = f"The original has no column {name!r}, which the plan names."
+            hint = "is this the file that the release was made from?"
+            problems.append(Problem("missing-column", message, place, hint))
+        elif header.count(name) > 1:
+            message = f"The original has {header.count(name)} columns named {name!r}."
+            problems.append(Problem("duplicate-column", message, place, "rename them apart"))
+    if problems:
+        raise DataError(problems)
+    return {name: header.index(name) for name in wanted}

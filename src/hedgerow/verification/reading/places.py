@@ -1,0 +1,104 @@
+"""Where a table lies that is checked without fetching its rows: in a database, or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ColumnKind = Literal["text", "integer", "decimal", "float", "boolean", "date", "timestamp", "other"]
+"""What a column of a database holds; another kind is read as text."""
+
+
+class Lender(Protocol):
+    """What an engine lends to the check: it runs the check's own statements where the data lies.
+
+    Attributes
+    ----------
+    text_type
+        What CAST makes text: TEXT, VARCHAR or STRING.
+    binary
+        What stands after a text to compare it by its bytes: ``COLLATE "C"`` in PostgreSQL, nothing elsewhere.
+    """
+
+    text_type: str
+    binary: str
+
+    def quote(self, name: str) -> str:
+        """Write the name of a column."""
+
+    def literal(self, text: str) -> str:
+        """Write a text."""
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        """Return what a statement finds, in batches."""
+
+    def ask(self, query: str) -> pa.Table:
+        """Return what a statement finds, where that is little."""
+
+
+@dataclass(frozen=True)
+class InDatabase:
+    """A table in a database.
+
+    Attributes
+    ----------
+    lender
+        What runs statements there.
+    relation
+        SQL text that names the table after FROM.
+    columns
+        Names and kinds of its columns, in order.
+    """
+
+    lender: Lender
+    relation: str
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class InFile:
+    """A CSV, Parquet or Arrow file, or a folder of Parquet files that are one table, in the order of their names.
+
+    An original may also be a table in memory.
+    """
+
+    path: Path | str | Any
+
+
+Where = InDatabase | InFile
+"""Where a table lies."""
+
+
+@dataclass(frozen=True)
+class LinkClaim:
+    """What became of the records, told by kinds of record and not by their numbers.
+
+    Records that agree in quasi-identifiers, sensitive values and person are one *class*.
+
+    Attributes
+    ----------
+    profiles
+        Distinct rows of the original: the quasi-identifiers and sensitive columns by their names, with their values as
+        they were read; where the plan names persons then ``person``, the number of the person; then ``class``.
+    parts
+        ``class``, ``g`` and ``n``: how many records of a class are in a group.
+    labels
+        ``g``, then what the group is published as: the quasi-identifiers by their names.
+
+    Notes
+    -----
+    A column of the data may itself be named ``class``, ``person`` or ``g``: of two such columns that of the data is the
+    first in ``profiles`` and the last in ``labels``.
+
+    Persons are numbered from 1 in the order of their keys, as DENSE_RANK() does: keys of text are trimmed, emptied
+    where they mean a missing value, and ordered by their bytes; other keys are ordered as they are.
+    """
+
+    profiles: pa.Table
+    parts: pa.Table
+    labels: pa.Table

@@ -1,0 +1,224 @@
+"""The way up from a value to the root, built anew from what the plan says.
+
+A :class:`Ladder` knows one kind of hierarchy. It answers three questions: which labels stand on the way up from a
+value, whether a label can be published at all, and which ways up decide what may lie behind a published label.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.plan import Limit
+from hedgerow.verification.values.numbers import Exact
+
+ROOT = "*"
+ANYTHING = "\ue000"  # stands for a character of a value that nobody has marked
+
+
+@dataclass(frozen=True)
+class Line:
+    """The labels from a value (None: missing) up to the root, and where on it the limit stands."""
+
+    labels: tuple[str | None, ...]
+    limit: int
+
+    def breaks(self, label: str | None) -> bool:
+        """Tell whether a label of the line is a proper ancestor of the limit.
+
+        A label that is repeated up a chain means one set of values, so its lowest place counts.
+        """
+        return self.labels.index(label) > self.limit
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Where the owner set limits in a tree: at a level, at named nodes, or nowhere."""
+
+    level: int | None = None
+    names: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, limit: Limit | None) -> Marks:
+        """Read the marks of a plan's limit."""
+        return cls() if limit is None else cls(limit.level, frozenset(limit.nodes or ()))
+
+    def line(self, labels: tuple[str | None, ...]) -> Line:
+        """Find the limit on a way up: the first marked label, the root if there is none."""
+        top = len(labels) - 1
+        if self.level is not None:
+            return Line(labels, min(self.level, top))
+        return Line(labels, next((i for i, label in enumerate(labels) if label in self.names), top))
+
+    def stray_line(self, label: str | None, root: str) -> Line:
+        """Return the line of a missing or unknown value: a leaf of its own, unmarked, directly under the root."""
+        return Line((label, root), 1 if self.level is None else min(self.level, 1))
+
+
+class Ladder(ABC):
+    """One kind of hierarchy with its limits."""
+
+    root: str = ROOT
+    marks: Marks
+
+    @abstractmethod
+    def lines(self, value: str) -> tuple[Line, ...]:
+        """Return the line of a value, once for every way to write its labels; empty if the value has no leaf."""
+
+    @abstractmethod
+    def knows(self, label: str) -> bool:
+        """Tell whether a label can be a node, for all that the plan alone says."""
+
+    @abstractmethod
+    def witnesses(self, label: str) -> Iterable[Line]:
+        """Return lines such that what is true of all or none of them is true of all or none under a known label."""
+
+
+@dataclass(frozen=True)
+class NamedTree(Ladder):
+    """A tree given leaf by leaf."""
+
+    marks: Marks
+    line_of: Mapping[str, Line]
+    under: Mapping[str, Sequence[Line]]
+    root: str = ROOT
+
+    @classmethod
+    def of(cls, nested: Mapping[str, Any], marks: Marks) -> NamedTree:
+        """Walk a nested mapping in which a leaf maps to nothing.
+
+        Examples
+        --------
+        >>> NamedTree.of({"US": {"Kansas": {"Wichita": {}}}}, Marks()).line_of["Wichita"].labels
+        ('Wichita', 'Kansas', 'US')
+        """
+        ways = list(leaves_in_order(nested))
+        at, level = marks, marks.level
+        if level is not None:  # leaves may lie at different depths: a node marked for one of them limits all under it
+            at = Marks(names=frozenset(labels[min(level, len(labels) - 1)] for labels in ways))
+        line_of: dict[str, Line] = {}
+        under: dict[str, list[Line]] = {}
+        for labels in ways:
+            line_of[labels[0]] = line = at.line(labels)
+            for label in dict.fromkeys(labels):
+                under.setdefault(label, []).append(line)
+        return cls(marks, line_of, under, next(iter(nested)))
+
+    def lines(self, value: str) -> tuple[Line, ...]:
+        """Return the line of a leaf."""
+        return (self.line_of[value],) if value in self.line_of else ()
+
+    def knows(self, label: str) -> bool:
+        """Tell whether the tree has a node of this label."""
+        return label in self.under
+
+    def witnesses(self, label: str) -> Iterable[Line]:
+        """Return the lines of all leaves under a node."""
+        return self.under[label]
+
+
+def leaves_in_order(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Return the way up from every leaf, depth first, as given.
+
+    Examples
+    --------
+    >>> [way[0] for way in leaves_in_order({"US": {"Kansas": {"Wichita": {}}, "Ohio": {}, "Iowa": {"Ames": {}}}})]
+    ['Wichita', 'Ohio', 'Ames']
+    """
+    waiting: list[tuple[Mapping[str, Any], tuple[str, ...]]] = [(nested, ())]
+    while waiting:
+        below, above = waiting.pop()
+        if not below:
+            yield above
+        waiting.extend((deeper, (name, *above)) for name, deeper in reversed(list(below.items())))
+
+
+@dataclass(frozen=True)
+class Flat(Ladder):
+    """Value → ``*``."""
+
+    marks: Marks
+
+    def lines(self, value: str) -> tuple[Line, ...]:
+        """Return value and root."""
+        return (self.marks.line((value, ROOT)),)
+
+    def knows(self, label: str) -> bool:
+        """Tell that any label may be a value."""
+        return True
+
+    def witnesses(self, label: str) -> Iterable[Line]:
+        """Return the line of the value itself, or for the root those of the marked values and of another."""
+        candidates = (ANYTHING, *self.marks.names) if label == ROOT else (label,)
+        return [line for value in candidates for line in self.lines(value)]
+
+
+@dataclass(frozen=True)
+class Prefixes(Ladder):
+    """Text of which the first characters are kept.
+
+    Attributes
+    ----------
+    kept
+        How many characters each level keeps.
+    length
+        Characters of a full value.
+    masked
+        Names of groups of other values; a value that is written like one has no leaf.
+    """
+
+    marks: Marks
+    kept: tuple[int, ...]
+    length: int
+    masked: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, kept: Iterable[int], length: int, marks: Marks, values: Iterable[str] = ()) -> Prefixes:
+        """Make the ladder; ``values`` are those of the original, where it is at hand.
+
+        Examples
+        --------
+        >>> Prefixes.of([5, 3, 0], 5, Marks()).lines("43102")[0].labels
+        ('43102', '431**', '*')
+        """
+        ladder = cls(marks, tuple(count for count in kept if 0 < count < length), length)
+        texts = set(values)
+        starred = {text for text in texts if text.endswith("*")}
+        masked = {name for text in texts if starred for name in ladder.names(text) if name != text}
+        return cls(marks, ladder.kept, length, frozenset(masked & starred))
+
+    def names(self, value: str) -> tuple[str, ...]:
+        """Return the names of the groups of a value, without the root; a short value has each of them once."""
+        return tuple(dict.fromkeys(value[:count].ljust(self.length, "*") for count in self.kept))
+
+    def lines(self, value: str) -> tuple[Line, ...]:
+        """Return the value, its ever shorter beginnings, and the root."""
+        if not 0 < len(value) <= self.length or value in self.masked:
+            return ()
+        return (self.marks.line((value, *self.names(value), ROOT)),)
+
+    def knows(self, label: str) -> bool:
+        """Tell whether a label is short enough to be a value or a group; values may themselves end in asterisks."""
+        return label == ROOT or (len(label) <= self.length and label.strip("*") != "")
+
+    def witnesses(self, label: str) -> Iterable[Line]:
+        """Return the lines of values of every length that a name with asterisks may stand for.
+
+        Names are the label itself and the marks. (A value that itself ends in asterisks is not thought of: if it were,
+        nothing could be said of any label.)
+        """
+        candidates = []
+        for name in (label, *self.marks.names):
+            begin = name.rstrip("*")
+            lengths = range(max(len(begin), 1), self.length + 1)
+            candidates += [name] if begin == name else [begin.ljust(length, ANYTHING) for length in lengths]
+        return [line for text in candidates for line in self.lines(text) if label in line.labels]
+
+
+def pieces(low: Exact, end: Exact, marked: Iterable[tuple[Exact, Exact]]) -> Iterable[tuple[Exact, Exact]]:
+    """Cut a span where a marked one begins or ends."""
+    bounds = {bound for mark in marked for bound in mark if low < bound < end}
+    return itertools.pairwise([*sorted({low, *bounds}), end])
