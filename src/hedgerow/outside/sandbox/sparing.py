@@ -1,4 +1,8 @@
-"""Keeping Arrow from loading pandas, as it does with the first array if it finds it."""
+"""Keeping Arrow from loading pandas, as it does with the first array if it finds it.
+
+Python's own way, ``sys.modules["pandas"] = None``, does not do: Arrow is compiled by Cython, which takes that for a
+module.
+"""
 
 from __future__ import annotations
 
