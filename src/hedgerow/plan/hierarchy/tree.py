@@ -184,15 +184,6 @@ class Hierarchy:
             short = self.last_leaf[nodes] < wanted
         return nodes
 
-    @cached_property
-    def step_heights(self) -> IntArray:
-        """Height of the lowest common ancestor of each leaf code and the next.
-
-        The height of the ancestor of codes ``lo … hi`` is the greatest of the steps between them.
-        """
-        codes = np.arange(len(self.leaf_nodes), dtype=np.int64)
-        return self.heights[self.lca_of_ranges(codes[:-1], codes[1:])]
-
     def ancestors_at_level(self, level: int) -> IntArray:
         """Node that each leaf code becomes at a level: ``level`` steps up, stopping at the root."""
         nodes = self.leaf_nodes.copy()

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ColumnKind = Literal["text", "integer", "decimal", "float", "boolean", "date", "timestamp", "other"]
-"""What a column of a database holds; another kind is read as text."""
 
 
 class Lender(Protocol):
