@@ -12,6 +12,7 @@ import pytest
 
 from tests.docs.running import Shell, warmed
 from tests.docs.set_ups import Start
+from tests.processes.postgres import programs, running
 
 Open = Callable[[Start], Shell]
 
@@ -38,6 +39,15 @@ def open_shell(warm: Path, tmp_path: Path) -> Iterator[Open]:
             return shell
 
         yield new
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """The address of a server that a page has for itself: it makes roles, which all databases of a server share."""
+    if programs() is None:
+        pytest.skip("needs a PostgreSQL server (initdb and pg_ctl), for example: apt-get install postgresql")
+    with running() as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
