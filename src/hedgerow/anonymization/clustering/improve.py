@@ -17,15 +17,15 @@ from typing import Any, Literal
 import numpy as np
 
 from hedgerow.anonymization import kernels
+from hedgerow.anonymization.clustering.asked import demands_of, with_scratch
 from hedgerow.anonymization.clustering.cells import Cells
 from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost_tables
-from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
-from hedgerow.anonymization.clustering.exact import solve_part
-from hedgerow.anonymization.clustering.layout import Layout, lay_out
+from hedgerow.anonymization.clustering.exact import least_losses, solve_part
+from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
-from hedgerow.anonymization.kernels.codes import EVERYTHING, NOTHING, VALUES
+from hedgerow.anonymization.kernels.codes import NOTHING
 from hedgerow.anonymization.kernels.tuples.asked import Demands
 from hedgerow.anonymization.kernels.tuples.improving import Records, Starts
 from hedgerow.microdata import Microdata
@@ -145,7 +145,7 @@ def improve(
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
     rounded = costs.rounded()
-    asked = _asked(microdata, layout, requirement)
+    asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
     losses = np.zeros((len(layout.records), 2), np.int64)
     proven = np.zeros(len(layout.units), np.bool_)
@@ -154,7 +154,7 @@ def improve(
         part = Part.of(layout, first, last)
         units = layout.units[part.units]
         as_it_was = part.numbered(groups.group_of[units])
-        mine = _with_scratch(asked, part.units, layout.persons)
+        mine = with_scratch(asked, part.units, layout.persons)
         solved = solve_part(part, part.numbered(start[units]), costs, mine, effort.looks, done, stop)
         found, (open_part, at) = solved.place, part.some(~solved.proven)
         if len(at):
@@ -166,7 +166,8 @@ def improve(
         lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
         better = lost[:, 1] < lost[:, 0]
         lost[:, 1] = lost.min(axis=1)
-        proven[part.units] = np.repeat(solved.proven, part.records)
+        best = solved.proven | (lost[:, 1] == least_losses(part, found, costs))
+        proven[part.units] = np.repeat(best, part.records)
         place = np.where(np.repeat(better, part.records), part.numbered(found), as_it_was)
         layout.group_of[part.units] = np.where(place < 0, WITHHELD, place + layout.group_start[first])
 
@@ -230,7 +231,7 @@ def _search(
     records = Records(lower, upper, part.profile, near, distance, least)
     room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
     groups = part.groups(place, costs, room)
-    mine = _with_scratch(asked, part.units, persons)
+    mine = with_scratch(asked, part.units, persons)
     desk, tries = regrouping.new_desk(q, room, k, capacity), effort.tries
     tries += 0 if asked.what == NOTHING else tries // 2
     regrouping.regroup_cells(
@@ -240,42 +241,3 @@ def _search(
         desk = exchanges.new_desk(q, room, capacity)
         exchanges.exchange_in_cells(cells, records, groups, costs.prices, mine, desk, effort.passes, stop)
     return groups.place.astype(np.int64)
-
-
-def _asked(microdata: Microdata, layout: Layout, requirement: Requirement) -> Demands:
-    """What is asked of every group, as the kernels take it, for units in the order of the layout; no scratch space."""
-    what = NOTHING if not layout.persons and not requirement.models else EVERYTHING
-    if what and requirement.survives_growth:
-        what = VALUES
-    sensitive = (
-        microdata.sensitive_of[layout.units] if requirement.models else np.zeros((len(layout.units), 0), np.int64)
-    )
-    value_start, overall = value_tables(microdata)
-    models, trees = model_tables(requirement, microdata)
-    nothing = np.zeros(0, np.int64)
-    return Demands(
-        k=requirement.k,
-        what=what,
-        person=layout.person,
-        stamp=nothing,
-        sensitive=np.ascontiguousarray(sensitive),
-        value_start=value_start,
-        overall=overall,
-        models=models,
-        trees=trees,
-        wanted=requirement.distinct_wanted(sensitive.shape[1]),
-        histogram=nothing,
-        tally=nothing,
-        lasts=requirement.survives_growth,
-    )
-
-
-def _with_scratch(asked: Demands, units: slice | IntArray, persons: int) -> Demands:
-    """What is asked of some of the units, with scratch space of its own."""
-    return asked._replace(
-        person=asked.person[units] if persons else asked.person,
-        stamp=np.zeros(persons + 1, np.int64),
-        sensitive=asked.sensitive[units],
-        histogram=np.zeros_like(asked.overall),
-        tally=np.zeros(len(asked.wanted) + 1, np.int64),
-    )

@@ -70,7 +70,7 @@ def solve_cells(cells, codes, profile, place, prices, asked, desk, most, looks, 
     lost
         What the groups of every cell lose. A cell that has FAR has no groups yet: its records are all to be in one.
     proven
-        Result: whether no groups lose less.
+        Whether no groups lose less; if that is known already, the cell is left as it is.
     progress, stop
         Units of cells that are solved, added to; a flag that ends the work early when set.
     """
@@ -81,17 +81,16 @@ def solve_cells(cells, codes, profile, place, prices, asked, desk, most, looks, 
         if stop[0] != 0:
             return
         first, last = cells.unit[cells.profile[cell]], cells.unit[cells.profile[cell + 1]]
+        if proven[cell]:
+            progress[0] += last - first
+            continue
         n = np.int64(0)
         for r in range(first, last):
             if place[r] >= 0:
                 if n < most:
                     desk.block.unit[n] = r
                 n += 1
-        if n > most:
-            continue
-        if n == 0:
-            proven[cell] = True
-            progress[0] += last - first
+        if n > most or n == 0:
             continue
         q, fixed = _lay_out(n, codes, profile, prices, asked, desk.block)
         before = lost[cell]
