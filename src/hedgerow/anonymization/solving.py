@@ -18,7 +18,7 @@ from hedgerow.anonymization.clustering import (
     find_cells,
     split_cells,
 )
-from hedgerow.anonymization.clustering.cells import number_cells
+from hedgerow.anonymization.clustering.cells import find_blocks
 from hedgerow.anonymization.clustering.exact import count_solved
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
@@ -164,14 +164,9 @@ def _by_clustering(
     solution = of_clusters(microdata, plan, cells, clusters)
     facts = {} if split is None else {"split": split_facts(microdata, plan, requirement, split, threads)}
     if clusters.proven is not None:
-        facts["solved_exactly"] = count_solved(blocks_of(microdata, plan, cells), within, clusters)
+        blocks = find_blocks(microdata, cells, ignore_limits=not plan.keeps_limits)
+        facts["solved_exactly"] = count_solved(blocks, within, clusters)
     return replace(solution, details={**solution.details, **facts})
-
-
-def blocks_of(microdata: Microdata, plan: Plan, cells: Cells) -> IntArray:
-    """Return the block of every unit: records that share their limits, whatever else keeps them apart."""
-    wide = any(attribute.limit is not None and attribute.limit.width is not None for attribute in plan.attributes.values())
-    return number_cells(microdata, ignore_limits=not plan.keeps_limits) if wide else cells.cell_of
 
 
 def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recoding) -> Solution:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.anonymization.clustering import Cells, find_cells
+from hedgerow.anonymization.clustering.cells import find_blocks
 from hedgerow.anonymization.clustering.exact import count_solved, solve_blocks
 from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.numbering import recoding_of
-from hedgerow.anonymization.solving import Solution, blocks_of, of_clusters
+from hedgerow.anonymization.solving import Solution, of_clusters
 from hedgerow.anonymization.withholding import Settled
 from hedgerow.engines.local import LocalEngine
 from hedgerow.maintenance import rows
@@ -111,13 +112,14 @@ class Candidate:
         """Say how much of it is grouped in the best way there is, however it came to that, if the plan improves."""
         if self.plan.method.improve == "off":
             return {}
-        blocks = Cells.none_failing(self.microdata, blocks_of(self.microdata, self.plan, cells))
+        block_of = find_blocks(self.microdata, cells, ignore_limits=not self.plan.keeps_limits)
+        blocks = Cells.none_failing(self.microdata, block_of)
         objective, looks = objective_of(self.microdata, self.plan), EFFORTS[self.plan.method.improve].looks
         found = solve_blocks(self.microdata, blocks, requirement, objective, looks, clusters)
         best = found.proven & (found.before == found.after)
         proven = np.zeros(clusters.groups, np.bool_)
         proven[clusters.group_of] = best[blocks.cell_of]  # all records are in a group
-        return {"solved_exactly": count_solved(blocks.cell_of, blocks, replace(clusters, proven=proven))}
+        return {"solved_exactly": count_solved(block_of, blocks, replace(clusters, proven=proven))}
 
     @cached_property
     def release(self) -> Release:

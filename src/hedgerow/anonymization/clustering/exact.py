@@ -41,14 +41,17 @@ def most_records(k: int, looks: int) -> int:
 
     Examples
     --------
-    >>> [most_records(k, 40_000) for k in (2, 3, 4, 5, 10)], most_records(3, 200_000)
-    ([22, 12, 13, 14, 22], 13)
+    >>> [most_records(k, QUICK) for k in (2, 3, 4, 5, 10)]
+    [22, 13, 14, 16, 24]
+    >>> [most_records(k, 5 * QUICK) for k in (2, 3, 4, 5, 10)]
+    [24, 14, 15, 17, 26]
     """
     if looks < 1:
         return 0
     more = max(0, round(log(looks / QUICK, 5)))
-    few_groups = {2: 22, 3: 12 - more, 4: 13 - more}
-    return min(3 * k - 1, 22 + 2 * more) if k > 4 else few_groups[max(k, 2)] + 2 * more
+    if k < 6:
+        return {2: 22 + 2 * more, 3: 13 + more, 4: 14 + more, 5: 16 + more}[max(k, 2)]
+    return min(3 * k - 1, max(24, min(2 * k, 32)) + 2 * more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,11 @@
 
 The record that costs most at least, the *pivot*, is in some group. All groups that may hold it are looked at, cheap
 records first; what is left after each is divided likewise. A group, or a beginning of one, is given up as soon as the
-loss must reach that of the best grouping known: records that have no group yet cost at least their *floor*, what it
-takes to have enough records within reach among those that are left; those of the group that is growing cost at least
-what its box does, with as many of the cheapest records as it still needs. Records that are alike are interchangeable,
-so they enter a group in their order. Where only two groups are left, what one leaves out widens the box of the other.
+loss must reach that of the best grouping known: records that have no group yet cost at least their *floor*, the
+greater of what the cheapest k records with it cost as a group, and what it takes to have enough records within reach
+among those that are left; those of the group that is growing cost at least what its box does, with as many of the
+cheapest records as it still needs. Records that are alike are interchangeable, so they enter a group in their order.
+Where only two groups are left, what one leaves out widens the box of the other.
 
 With k alone no group need have 2k records: it could be divided, and would not cost more. Demands are asked of whole
 groups. They are closed under union, so records that do not meet them together cannot be divided into groups that do.
@@ -42,7 +43,7 @@ def new_desk(q, most):
         ),
         Levels(
             left=empty(n), lost=empty(n), floor=empty(n, n), floors=empty(n), dearest=empty(n, n),
-            pivot_floor=empty(n),
+            pivot_floor=empty(n), least=empty(n),
         ),
         Frames(
             record=empty(n), size=empty(n), cost=empty(n), floors=empty(n), lower=empty(n, q), upper=empty(n, q),
@@ -167,10 +168,10 @@ def _alike(a, b, profile, asked):
         return False
     if asked.person.size > 0 and asked.person[a] != asked.person[b]:
         return False
+    alike = True
     for column in range(asked.sensitive.shape[1]):
-        if asked.sensitive[a, column] != asked.sensitive[b, column]:
-            return False
-    return True
+        alike = alike and asked.sensitive[a, column] == asked.sensitive[b, column]
+    return alike
 
 
 @part
@@ -217,9 +218,10 @@ def _divide(n, q, best, looks, asked, desk):
     k, plain = asked.k, asked.what == NOTHING
     for r in range(n):
         level_of[r] = -1
+    looks = _least_costs(n, q, k, looks, desk)
     g, f, opening = np.int64(0), np.int64(-1), True  # the group, the frame on top, whether the group is to begin
     left[0], lost[0] = n, 0
-    while g >= 0:
+    while g >= 0 and looks >= 0:
         rest = left[g]
         if opening:
             opening = False
@@ -253,16 +255,16 @@ def _divide(n, q, best, looks, asked, desk):
         m, two = size[f], rest < 3 * k
         if not tried[f]:
             tried[f] = True
-            if m >= k and rest - m >= k and lost[g] + m * cost_of[f] + floors[g] - within[f] < best:
-                if plain or _holds(f, m, asked, desk):
-                    left[g + 1], lost[g + 1] = rest - m, lost[g] + m * cost_of[f]
-                    g += 1
-                    opening = True
-                    continue
+            less = m >= k and rest - m >= k and lost[g] + m * cost_of[f] + floors[g] - within[f] < best
+            if less and (plain or _holds(f, m, asked, desk)):
+                left[g + 1], lost[g + 1] = rest - m, lost[g] + m * cost_of[f]
+                g += 1
+                opening = True
+                continue
         i, further = turn[f], max(k - m, np.int64(1))
         grown = m < (min(rest - k, 2 * k - 1) if plain else rest - k) and i + further <= many[f]
         least = lost[g] + floors[g] - within[f]
-        if grown:  # whatever comes next, the group ends up with so many of these, hence costs as much as the last of them
+        if grown:  # the group takes so many of these at least, hence costs as much as the last of them
             dear = max(pivot_floor[g], price[f, i + further - 1])
             grown = least - dearest[g, further] + max(m + 1, k) * dear < best
         if grown and two:
@@ -322,6 +324,65 @@ def _divide(n, q, best, looks, asked, desk):
 
 
 @inner
+def _least_costs(n, q, k, looks, desk):
+    """Find what the cheapest k records cost as a group, for every record that is among them; returns looks left."""
+    block, frames, least = desk.block, desk.frames, desk.levels.least
+    rank, near, kind = block.rank, block.near, block.kind
+    lower, upper, many, turn = frames.lower, frames.upper, frames.many, frames.next
+    listed, price, record = frames.listed, frames.price, frames.record
+    for r in range(n):
+        least[r] = FAR if k > 1 else block.apart[r, r]
+    for r in range(n):
+        if k == 1:
+            break
+        if kind[r] != r:
+            least[r] = least[kind[r]]
+            continue
+        f = np.int64(0)
+        best = least[r]
+        for j in range(q):
+            lower[0, j] = upper[0, j] = rank[r, j]
+        for x in range(n - 1):
+            listed[0, x], price[0, x] = near[r, x], block.apart[r, near[r, x]]
+        many[0], turn[0], record[0] = n - 1, 0, r
+        while f >= 0 and looks >= 0:
+            i, further = turn[f], k - 1 - f
+            if i + further > many[f] or price[f, i + further - 1] >= best:
+                f -= 1
+                continue
+            s = listed[f, i]
+            after = i + 1
+            while after < many[f] and kind[listed[f, after]] == kind[s]:
+                after += 1
+            turn[f] = after
+            if further == 1:
+                best = price[f, i]
+                for x in range(f + 1):
+                    least[record[x]] = min(least[record[x]], best)
+                least[s] = min(least[s], best)
+                f -= 1
+                continue
+            looks -= many[f] - i
+            up = f + 1
+            record[up], turn[up] = s, 0
+            _widen(lower[up], upper[up], s, q, lower[f], upper[f], block)
+            count = np.int64(0)
+            for x in range(i + 1, many[f]):
+                v = listed[f, x]
+                worth = _cost_with(v, q, lower[up], upper[up], block)
+                if worth < best:
+                    y = count
+                    while y > 0 and price[up, y - 1] > worth:
+                        price[up, y], listed[up, y] = price[up, y - 1], listed[up, y - 1]
+                        y -= 1
+                    price[up, y], listed[up, y] = worth, v
+                    count += 1
+            many[up] = count
+            f = up
+    return looks
+
+
+@inner
 def _rest_as_one(n, q, g, rest, best, asked, desk):
     """Loss with all that is left as one group, FAR if it must not be; and whether there may be another way."""
     block, units = desk.block, desk.units
@@ -355,12 +416,10 @@ def _rest_as_one(n, q, g, rest, best, asked, desk):
 @inner
 def _counted(asked):
     """Tell whether the growing group has as many persons, and as many different values, as it must."""
-    if asked.tally[PEOPLE] < asked.k:
-        return False
+    enough = asked.tally[PEOPLE] >= asked.k
     for column in range(asked.wanted.size):
-        if asked.tally[1 + column] < asked.wanted[column]:
-            return False
-    return True
+        enough = enough and asked.tally[1 + column] >= asked.wanted[column]
+    return enough
 
 
 @inner
@@ -395,6 +454,7 @@ def _floors(n, g, asked, desk):
             clear(units, np.int64(0), have, asked)
         if not enough:
             return np.int64(-1)
+        reach = max(reach, levels.least[r])
         floor[g, r] = reach
         sum_of_all += reach
         y = known  # the greatest come first

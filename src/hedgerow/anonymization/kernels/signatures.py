@@ -105,6 +105,7 @@ EXACT_DESK = _type(
         levels=_type(
             exact.Levels(
                 left=NUMBERS, lost=NUMBERS, floor=TABLE, floors=NUMBERS, dearest=TABLE, pivot_floor=NUMBERS,
+                least=NUMBERS,
             )
         ),
         frames=_type(

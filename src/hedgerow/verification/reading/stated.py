@@ -124,8 +124,8 @@ FACTS: tuple[Fact, ...] = (
     Fact("cells", "whole number", "word", "but no more than rows", _not_on_lattice),
     Fact("split", "object", "word", _OWN, lambda plan: plan.method.split is not None, optional=True),
     Fact(
-        "solved_exactly", "whole numbers by name", "word", "but no more blocks than cells, and no more records than rows",
-        _improved, optional=True,
+        "solved_exactly", "whole numbers by name", "word",
+        "but no more blocks than cells, and no more records than rows", _improved, optional=True,
     ),
     Fact("levels", "whole numbers by name", "link", "every cell against its record", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),

@@ -30,6 +30,7 @@ class Levels(NamedTuple):
     floors: Numbers  # all of these together
     dearest: NumberTable  # the greatest of them added up: none, the first, the first two, …
     pivot_floor: Numbers  # the greatest of all, that of the group's first record
+    least: Numbers  # by record: what the cheapest k records with it cost as a group, each
 
 
 class Frames(NamedTuple):
