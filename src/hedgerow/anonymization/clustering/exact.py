@@ -200,6 +200,17 @@ def solve_blocks(
     return SolvedBlocks(np.flatnonzero(~cells.failing), before, after, proven, dense(group_of)[1])
 
 
+def count_small(blocks: IntArray, cells: Cells, k: int, looks: int) -> int:
+    """Count the records in blocks that are tried, if every one of them can be released: so many may be solved."""
+    sizes = np.bincount(blocks)
+    kept = np.flatnonzero(~cells.failing)
+    records = cells.records[kept]
+    first = np.zeros(len(cells.failing), np.int64)
+    first[cells.cell_of] = blocks
+    tried = (records <= max(2 * k - 1, most_records(k, looks))) & (records == sizes[first[kept]])
+    return int(records[tried].sum())
+
+
 def count_solved(blocks: IntArray, cells: Cells, groups: Recoding) -> dict[str, int]:
     """Count the blocks whose groups are proven to be the best, and their records.
 

@@ -148,6 +148,9 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     if found["withheld_unknown"]:
         lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
     lines.add_row("loss at most", f"{found['most_loss']:.4f} of 1 (NTIL), whatever is chosen within the limits")
+    if found["in_small_blocks"]:
+        text = "records lie in blocks so small that the best possible groups are looked for"
+        lines.add_row("small blocks", f"{found['in_small_blocks']:,} {text}")
     for condition in found["conditions"]:
         lines.add_row(
             f"p = {condition['p']}",
