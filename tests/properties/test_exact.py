@@ -222,6 +222,31 @@ def test_a_block_of_equal_records_is_proven_whatever_its_size() -> None:
     assert facts["solved_exactly"] == {"blocks": 1, "records": 900}
 
 
+def test_blocks_that_are_cut_up_do_not_count() -> None:
+    """Both halves are grouped in the best way; whether all eight together are, nobody has looked at."""
+    ages = {"age": [1, 2, 3, 4, 61, 62, 63, 64]}
+    for limit, solved in (({"cuts": [30]}, 2), ({"width": 20}, 0)):
+        age = {"role": "quasi-identifier", "intervals": "free", "limit": limit}
+        raw = {"attributes": {"age": age}, "privacy": {"k": 2}, "method": {"name": "cluster", "improve": "quick"}}
+        facts = hr.anonymize(pa.table(ages), Plan.from_dict(raw)).facts
+        assert facts["groups"] == 4
+        assert facts["cells"] == 2
+        assert facts["solved_exactly"] == {"blocks": solved, "records": 4 * solved}
+        assert hr.explain(pa.table(ages), Plan.from_dict(raw)).in_small_blocks == 4 * solved
+
+
+def test_what_is_proven_is_a_fact_only_where_groups_are_improved() -> None:
+    table, plan = uniform(5, 8, 3, improve="off")
+    assert "solved_exactly" not in hr.anonymize(table, plan).facts
+    assert hr.explain(table, plan).in_small_blocks == 0
+    table, plan = uniform(5, 8, 3, improve="quick")
+    found = hr.anonymize(table, plan)
+    assert found.facts["solved_exactly"] == {"blocks": 5, "records": 40}
+    assert found.verification is not None
+    assert "solved_exactly" in found.verification.makers_word
+    assert hr.explain(table, plan).in_small_blocks == 40
+
+
 def test_effort_is_counted() -> None:
     """The same looks give the same groups; with more of them no fewer blocks are proven."""
     table, plan = uniform(10, 12, 3)
