@@ -174,7 +174,7 @@ def _alike(a, b, profile, asked):
     return alike
 
 
-@part
+@inner
 def _cost_of_two(r, s, q, block):
     """Cost of the box of two records."""
     total = np.int64(0)
@@ -194,14 +194,14 @@ def _cost_with(s, q, lower, upper, block):
     return total
 
 
-@part
+@inner
 def _widen(lower, upper, s, q, from_lower, from_upper, block):
     """Set a box to another with a record more."""
     for j in range(q):
         lower[j], upper[j] = min(from_lower[j], block.rank[s, j]), max(from_upper[j], block.rank[s, j])
 
 
-@inner
+@part
 def _divide(n, q, best, looks, asked, desk):
     """Divide the records of a block so that they lose less than ``best``; returns the loss, and looks left.
 
@@ -437,7 +437,7 @@ def _floors(n, g, asked, desk):
         enough = k == 1
         if not plain:
             units[0] = block.unit[r]
-            take(units[0], asked, True)
+            take(units[0], asked, np.bool_(True))
             enough = _counted(asked)
         while not enough and x < n - 1:
             s = near[r, x]
@@ -447,7 +447,7 @@ def _floors(n, g, asked, desk):
             reach = apart[r, s]
             if not plain:
                 units[have] = block.unit[s]
-                take(units[have], asked, False)
+                take(units[have], asked, np.bool_(False))
             have += 1
             enough = have >= k if plain else _counted(asked)
         if not plain:
@@ -480,7 +480,7 @@ def _holds(f, m, asked, desk):
     return holds(desk.units, m, asked)
 
 
-@part
+@inner
 def _leave_out(f, s, q, desk):
     """Put a record into the other of the last two groups."""
     frames = desk.frames
