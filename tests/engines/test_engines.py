@@ -38,6 +38,7 @@ METHODS_BESIDES: dict[str, dict[str, Any]] = {
     "utility": {"method": "utility", "privacy": {"k": 4}},
     "matches-any": {"missing": "matches-any"},
     "models": {"privacy": {"k": 4, "t": {"illness": 0.6}, "alpha": {"stage": 0.9}}},
+    "improve": {"method": {"name": "cluster", "improve": "quick"}},
     "seed": {"seed": 7, "method": {"name": "cluster", "join": "loss"}},
 }
 SUPPRESS = {"method": {"name": "utility", "suppress": True}, "missing": "matches-any", "privacy": {"k": 3}}

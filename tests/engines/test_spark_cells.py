@@ -19,6 +19,7 @@ from hedgerow.anonymization.clustering import (
     Cells,
     ConstrainedKMember,
     DiverseClustering,
+    Improved,
     MergeSmall,
     Partition,
     find_cells,
@@ -38,7 +39,7 @@ KINDS = ["k", "p", "entropy", "recursive", "alpha", "mixed", "equal", "ordered",
 
 
 def assert_same(found: Recoding, wanted: Recoding) -> None:
-    for name in ("group_of", "lo", "hi", "node", "hidden"):
+    for name in ("group_of", "lo", "hi", "node", "hidden", "proven"):
         one, other = getattr(found, name), getattr(wanted, name)
         assert (one is None) == (other is None), name
         if one is not None:
@@ -61,7 +62,7 @@ def clusterings(microdata: Microdata, plan: Plan) -> list[Any]:
         found += [DiverseClustering(requirement, 5, 2, join) for join in ("increase", "loss")]
     else:
         found += [ConstrainedKMember(requirement.k, seed, 2) for seed in (0, 5)]
-    return found
+    return [*found, Improved(found[-1], requirement, threads=2)]
 
 
 # ---- without Spark: tasks as Spark might run them ------------------------------------------------------------------

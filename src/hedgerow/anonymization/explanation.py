@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.anonymization.clustering.cells import find_cells
+from hedgerow.anonymization.clustering.cells import find_blocks, find_cells
+from hedgerow.anonymization.clustering.exact import count_small
+from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.errors import HedgerowError
 from hedgerow.measures import column_values
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
@@ -148,6 +150,8 @@ class Explanation:
         Whether ``withheld`` is provably the smallest number that any release within the limits withholds.
     most_loss
         The loss (NTIL) of no release within the limits that withholds only these records is above this.
+    in_small_blocks
+        Records of blocks small enough for it to be tried to group them in the best possible way; 0 without ``improve``.
     """
 
     records: int
@@ -164,6 +168,7 @@ class Explanation:
     causes: tuple[Cause, ...]
     lifts: tuple[Lift, ...]
     most_loss: float
+    in_small_blocks: int
     conditions: tuple[Condition, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -292,8 +297,17 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
         causes=find_causes(microdata, plan, withheld),
         lifts=tuple(sorted(lifts, key=lambda lift: (-lift.saves, lift.loosens, lift.attribute, lift.change))),
         most_loss=outlook.most_loss,
+        in_small_blocks=_in_small_blocks(microdata, plan, requirement),
         conditions=outlook.conditions,
     )
+
+
+def _in_small_blocks(microdata: Microdata, plan: Plan, requirement: Requirement) -> int:
+    if plan.method.improve == "off":
+        return 0
+    cells = find_cells(microdata, requirement)
+    k = max(requirement.k, int(requirement.distinct_wanted(len(microdata.sensitive)).max(initial=1)))
+    return count_small(find_blocks(microdata, cells), cells, k, EFFORTS[plan.method.improve].looks)
 
 
 def find_causes(microdata: Microdata, plan: Plan, withheld: int) -> tuple[Cause, ...]:

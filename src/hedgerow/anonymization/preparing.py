@@ -24,7 +24,7 @@ COMPILING = "compiling kernels"
 TOGETHER = (
     ("clusters", "maintenance", "lowering"),
     ("k_member", "diverse"),
-    ("neighbours", "regrouping", "exchanges"),
+    ("neighbours", "regrouping", "exchanges", "exact_blocks"),
     ("boxes", "hashed_lattice", "lattice", "merging", "width_runs"),
 )
 """Modules that one process compiles, since they have much in common, or little to do."""

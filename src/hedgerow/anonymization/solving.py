@@ -18,6 +18,8 @@ from hedgerow.anonymization.clustering import (
     find_cells,
     split_cells,
 )
+from hedgerow.anonymization.clustering.cells import find_blocks
+from hedgerow.anonymization.clustering.exact import count_solved
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
 from hedgerow.anonymization.lattice import (
@@ -160,9 +162,10 @@ def _by_clustering(
     within = cells if split is None else split.cells
     clusters = executor.run(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
     solution = of_clusters(microdata, plan, cells, clusters)
-    if split is None:
-        return solution
-    facts = {"split": split_facts(microdata, plan, requirement, split, threads)}
+    facts = {} if split is None else {"split": split_facts(microdata, plan, requirement, split, threads)}
+    if clusters.proven is not None:
+        blocks = find_blocks(microdata, cells, ignore_limits=not plan.keeps_limits)
+        facts["solved_exactly"] = count_solved(blocks, within, clusters)
     return replace(solution, details={**solution.details, **facts})
 
 

@@ -38,7 +38,10 @@ Clustering = Any  # ConstrainedKMember, DiverseClustering or MergeSmall, improve
 RUNS_PER_TASK = 100_000
 TASKS_PER_CORE = 4
 POLL_SECONDS = 0.2
-ANSWER = {"group_of": np.int64, "length": np.int64, "cell": np.int64, "lo": np.int64, "hi": np.int64, "hidden": bool}
+ANSWER = {
+    "group_of": np.int64, "length": np.int64, "cell": np.int64, "lo": np.int64, "hi": np.int64, "hidden": bool,
+    "proven": bool,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +261,7 @@ def cluster_bundle(work: Work, rows: pa.Table) -> pa.Table:
         "lo": recoding.lo,
         "hi": recoding.hi,
         "hidden": recoding.hidden,
+        "proven": recoding.proven,
     }
     packed = {name: _packed(answer[name], kind) for name, kind in ANSWER.items()}
     return pa.table({"bundle": rows.column("bundle").slice(0, 1), **packed})
@@ -321,6 +325,8 @@ def _together(microdata: Microdata, runs: _Runs, bundle_of: IntArray, rows: pa.T
         start += len(answer["cell"])
     lo, hi = (joined(name).reshape(-1, len(microdata.columns))[by_cell] for name in ("lo", "hi"))
     recoding = Recoding.of_boxes(microdata, group_of, lo, hi)
-    if rows.column("hidden").null_count:  # nothing may be hidden
-        return recoding
-    return replace(recoding, hidden=joined("hidden").reshape(lo.shape)[by_cell])
+    if not rows.column("hidden").null_count:  # else nothing may be hidden
+        recoding = replace(recoding, hidden=joined("hidden").reshape(lo.shape)[by_cell])
+    if not rows.column("proven").null_count:  # else nothing was improved
+        recoding = replace(recoding, proven=joined("proven")[by_cell])
+    return recoding

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.anonymization.clustering import find_cells
+from hedgerow.anonymization.clustering import Cells, find_cells
+from hedgerow.anonymization.clustering.cells import find_blocks
+from hedgerow.anonymization.clustering.exact import count_solved, solve_blocks
+from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.solving import Solution, of_clusters
 from hedgerow.anonymization.withholding import Settled
@@ -31,10 +34,11 @@ from hedgerow.maintenance.archive import (
 from hedgerow.maintenance.audit.audit import Audit, audit
 from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.changes import drift
-from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.change import Change, objective_of
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import Requirement
@@ -101,7 +105,21 @@ class Candidate:
         clusters = recoding_of(self.microdata, self.change.cluster_of)
         because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
         found = of_clusters(self.microdata, self.plan, cells, clusters)
-        return replace(found, withheld_because=because, withheld_is_least=False, cells_withheld=None)
+        details = {**found.details, **self._solved_exactly(requirement, cells, clusters)}
+        return replace(found, details=details, withheld_because=because, withheld_is_least=False, cells_withheld=None)
+
+    def _solved_exactly(self, requirement: Requirement, cells: Cells, clusters: Recoding) -> dict[str, Any]:
+        """Say how much of it is grouped in the best way there is, however it came to that, if the plan improves."""
+        if self.plan.method.improve == "off":
+            return {}
+        block_of = find_blocks(self.microdata, cells, ignore_limits=not self.plan.keeps_limits)
+        blocks = Cells.none_failing(self.microdata, block_of)
+        objective, looks = objective_of(self.microdata, self.plan), EFFORTS[self.plan.method.improve].looks
+        found = solve_blocks(self.microdata, blocks, requirement, objective, looks, clusters)
+        best = found.proven & (found.before == found.after)
+        proven = np.zeros(clusters.groups, np.bool_)
+        proven[clusters.group_of] = best[blocks.cell_of]  # all records are in a group
+        return {"solved_exactly": count_solved(block_of, blocks, replace(clusters, proven=proven))}
 
     @cached_property
     def release(self) -> Release:

@@ -30,6 +30,8 @@ class Recoding:
         Node that every group is published as; −1 in a column of free intervals, whose published value is [lo, hi].
     hidden
         Which groups (rows) show a missing cell instead in which quasi-identifiers (columns); None: nowhere.
+    proven
+        Which groups lie in a block of which no groups of the same records would lose less; None if nobody asked.
     """
 
     group_of: IntArray
@@ -37,6 +39,7 @@ class Recoding:
     hi: IntArray
     node: IntArray
     hidden: npt.NDArray[np.bool_] | None = None
+    proven: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def of_boxes(cls, microdata: Microdata, group_of: IntArray, lo: IntArray, hi: IntArray) -> Recoding:

@@ -116,6 +116,18 @@ def written(number: float, form: str = ",") -> str:
     return shown
 
 
+def solved_exactly(records: int, released: int) -> str:
+    """Say of how many records the grouping is proven to be the best.
+
+    Examples
+    --------
+    >>> solved_exactly(62, 100), solved_exactly(100, 100)
+    ('62% of the records are grouped in the best possible way', 'all records are grouped in the best possible way')
+    """
+    whom = "all records" if records == released else f"{percent(records / max(released, 1))} of the records"
+    return f"{whom} are grouped in the best possible way"
+
+
 def columns_left_out(facts: Mapping[str, Any]) -> str:
     """Name the columns that the plan leaves out, and count those that it does not name.
 

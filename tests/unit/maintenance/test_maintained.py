@@ -652,6 +652,23 @@ def test_the_search_is_the_plans_unless_one_is_named(tmp_path: Path) -> None:
             release.optimize(improve="hard")  # type: ignore[arg-type]
 
 
+def test_every_version_says_what_is_grouped_in_the_best_way(tmp_path: Path) -> None:
+    limited = {
+        "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10]}, "limit": {"level": 1}},
+        "ill": "sensitive",
+    }
+    asked = plan_of(attributes=limited, method={"name": "cluster", "improve": "quick"})
+    with create_release(clinic(90).select(["id", "age", "ill"]), asked, tmp_path / "store.db") as release:
+        created = release.release().facts
+        assert created["solved_exactly"]["records"] > 0
+        release.insert(clinic(40, start=90).select(["id", "age", "ill"]))
+        inserted = release.release().facts
+        release.optimize()
+        optimized = release.release().facts
+        assert inserted["solved_exactly"]["records"] <= optimized["solved_exactly"]["records"]
+        assert optimized["solved_exactly"]["blocks"] > 0
+
+
 def test_a_search_does_not_go_with_widths(tmp_path: Path) -> None:
     wide = plan_of(
         attributes={

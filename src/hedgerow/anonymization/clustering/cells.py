@@ -96,6 +96,13 @@ def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
     return number_rows(keys)[0][microdata.profile_of_unit]
 
 
+def find_blocks(microdata: Microdata, cells: Cells, ignore_limits: bool = False) -> IntArray:
+    """Return the block of every unit: the records that share its limits, even if a width keeps them apart in cells."""
+    if ignore_limits or not any(_has_width(column) for column in microdata.columns):
+        return cells.cell_of
+    return number_cells(microdata)
+
+
 def _has_width(column: Any) -> bool:
     return isinstance(column, FreeColumn) and column.width is not None
 

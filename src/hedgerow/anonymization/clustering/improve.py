@@ -11,20 +11,21 @@ This is ours: no paper has it. Pseudocode stands in ``docs/explanation/clusterin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from hedgerow.anonymization import kernels
+from hedgerow.anonymization.clustering.asked import demands_of, with_scratch
 from hedgerow.anonymization.clustering.cells import Cells
 from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost_tables
-from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
-from hedgerow.anonymization.clustering.layout import Layout, lay_out
+from hedgerow.anonymization.clustering.exact import least_losses, solve_part
+from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
-from hedgerow.anonymization.kernels.codes import EVERYTHING, NOTHING, VALUES
+from hedgerow.anonymization.kernels.codes import NOTHING
 from hedgerow.anonymization.kernels.tuples.asked import Demands
 from hedgerow.anonymization.kernels.tuples.improving import Records, Starts
 from hedgerow.microdata import Microdata
@@ -53,6 +54,8 @@ class Effort:
         By how much a try may raise the loss at first, in thousandths of what a group loses on average.
     passes
         Rounds of exchanges, at most.
+    looks
+        How much of an effort to make to solve a small block exactly before anything is searched; see ``exact.py``.
     """
 
     tries: int
@@ -60,11 +63,12 @@ class Effort:
     patience: int
     heat: int
     passes: int
+    looks: int = 0
 
 
 EFFORTS = {
-    "quick": Effort(tries=12, neighbours=24, patience=400, heat=300, passes=0),
-    "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2),
+    "quick": Effort(tries=12, neighbours=24, patience=400, heat=300, passes=0, looks=40_000),
+    "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2, looks=200_000),
 }
 
 
@@ -113,7 +117,10 @@ class Improved:
 
 @dataclass(frozen=True, eq=False)
 class Improvement:
-    """Groups that lose less, and what all of them lost before and lose after, in whole multiples of 1/UNIT."""
+    """Groups that lose less, and what all of them lost before and lose after, in whole multiples of 1/UNIT.
+
+    ``groups.proven`` says which of them lie in a block of which no groups would lose less.
+    """
 
     groups: Recoding
     before: int
@@ -138,19 +145,29 @@ def improve(
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
     rounded = costs.rounded()
-    asked = _asked(microdata, layout, requirement)
+    asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
     losses = np.zeros((len(layout.records), 2), np.int64)
+    proven = np.zeros(len(layout.units), np.bool_)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
         part = Part.of(layout, first, last)
         units = layout.units[part.units]
         as_it_was = part.numbered(groups.group_of[units])
-        found = _search(part, part.numbered(start[units]), rounded, asked, layout.persons, effort, seed, done, stop)
+        mine = with_scratch(asked, part.units, layout.persons)
+        solved = solve_part(part, part.numbered(start[units]), costs, mine, effort.looks, done, stop)
+        found, (open_part, at) = solved.place, part.some(~solved.proven)
+        if len(at):
+            begun = open_part.numbered(found[at])
+            searched = _search(open_part, begun, rounded, asked, layout.persons, effort, seed, done, stop)
+            found[at] = np.where(searched < 0, -1, searched + part.group_start[-1])  # apart from those of other cells
+            found = part.numbered(found)
         lost = losses[first:last]
         lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
         better = lost[:, 1] < lost[:, 0]
         lost[:, 1] = lost.min(axis=1)
+        best = solved.proven | (lost[:, 1] == least_losses(part, found, costs))
+        proven[part.units] = np.repeat(best, part.records)
         place = np.where(np.repeat(better, part.records), part.numbered(found), as_it_was)
         layout.group_of[part.units] = np.where(place < 0, WITHHELD, place + layout.group_start[first])
 
@@ -158,7 +175,14 @@ def improve(
     before, after = losses.sum(axis=0).tolist()
     group_of = np.full(len(microdata.record_of), WITHHELD, np.int64)
     group_of[layout.units] = layout.group_of
-    return Improvement(recoding_of(microdata, group_of), before, after)
+    return Improvement(_with_proof(recoding_of(microdata, group_of), layout.units[proven]), before, after)
+
+
+def _with_proof(groups: Recoding, units: IntArray) -> Recoding:
+    """Say which groups lie in solved blocks, given the units of these."""
+    proven = np.zeros(groups.groups + 1, np.bool_)
+    proven[groups.group_of[units]] = True  # that of withheld ones is the last
+    return replace(groups, proven=proven[:-1])
 
 
 def _cut(microdata: Microdata, group_of: IntArray, requirement: Requirement) -> IntArray:
@@ -207,7 +231,7 @@ def _search(
     records = Records(lower, upper, part.profile, near, distance, least)
     room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
     groups = part.groups(place, costs, room)
-    mine = _with_scratch(asked, part.units, persons)
+    mine = with_scratch(asked, part.units, persons)
     desk, tries = regrouping.new_desk(q, room, k, capacity), effort.tries
     tries += 0 if asked.what == NOTHING else tries // 2
     regrouping.regroup_cells(
@@ -217,42 +241,3 @@ def _search(
         desk = exchanges.new_desk(q, room, capacity)
         exchanges.exchange_in_cells(cells, records, groups, costs.prices, mine, desk, effort.passes, stop)
     return groups.place.astype(np.int64)
-
-
-def _asked(microdata: Microdata, layout: Layout, requirement: Requirement) -> Demands:
-    """What is asked of every group, as the kernels take it, for units in the order of the layout; no scratch space."""
-    what = NOTHING if not layout.persons and not requirement.models else EVERYTHING
-    if what and requirement.survives_growth:
-        what = VALUES
-    sensitive = (
-        microdata.sensitive_of[layout.units] if requirement.models else np.zeros((len(layout.units), 0), np.int64)
-    )
-    value_start, overall = value_tables(microdata)
-    models, trees = model_tables(requirement, microdata)
-    nothing = np.zeros(0, np.int64)
-    return Demands(
-        k=requirement.k,
-        what=what,
-        person=layout.person,
-        stamp=nothing,
-        sensitive=np.ascontiguousarray(sensitive),
-        value_start=value_start,
-        overall=overall,
-        models=models,
-        trees=trees,
-        wanted=requirement.distinct_wanted(sensitive.shape[1]),
-        histogram=nothing,
-        tally=nothing,
-        lasts=requirement.survives_growth,
-    )
-
-
-def _with_scratch(asked: Demands, units: slice, persons: int) -> Demands:
-    """What is asked of some of the units, with scratch space of its own."""
-    return asked._replace(
-        person=asked.person[units] if persons else asked.person,
-        stamp=np.zeros(persons + 1, np.int64),
-        sensitive=asked.sensitive[units],
-        histogram=np.zeros_like(asked.overall),
-        tally=np.zeros(len(asked.wanted) + 1, np.int64),
-    )

@@ -18,7 +18,7 @@ Codes = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Consecutive cells of a layout; their profiles, units and groups are numbered from 0 here.
+    """Some cells of a layout; their profiles, units and groups are numbered from 0 here.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Part:
         Profile of every unit.
     """
 
-    units: slice
+    units: slice | IntArray
     codes: Codes
     unit_start: IntArray
     cell_start: IntArray
@@ -51,6 +51,20 @@ class Part:
             group_start - group_start[0],
             np.repeat(np.arange(len(unit_start) - 1, dtype=np.int32), np.diff(unit_start)),
         )
+
+    def some(self, cells: npt.NDArray[np.bool_]) -> tuple[Part, IntArray]:
+        """Cut some of the cells out, given by a flag for each; returns them, and which of the units here are theirs."""
+        profiles, records, groups = np.diff(self.cell_start), self.records, np.diff(self.group_start)
+        units = np.flatnonzero(np.repeat(cells, records))
+        counts = np.diff(self.unit_start)[np.repeat(cells, profiles)]
+        return Part(
+            units + self.units.start if isinstance(self.units, slice) else self.units[units],
+            self.codes[np.repeat(cells, profiles)],
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(profiles[cells])]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(groups[cells])]).astype(np.int64),
+            np.repeat(np.arange(len(counts), dtype=np.int32), counts),
+        ), units
 
     @property
     def records(self) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.core import types as numba_types
 
-from hedgerow.anonymization.kernels.tuples import asked, changing, improving, lattice, merging, searching
+from hedgerow.anonymization.kernels.tuples import asked, changing, exact, improving, lattice, merging, searching
 
 types: Any = numba_types  # they stand where the named tuples have arrays
 NUMBER, SHARE, FLAG = types.int64, types.float64, types.boolean
@@ -93,6 +93,32 @@ REGROUPING_DESK = _type(
 )  # fmt: skip
 EXCHANGES_DESK = _type(improving.ExchangesDesk(least=CODES, most=CODES, mark=NUMBERS, listed=SMALL))
 
+# exact_blocks.py
+EXACT_DESK = _type(
+    exact.ExactDesk(
+        block=_type(
+            exact.Block(
+                unit=NUMBERS, kind=NUMBERS, rank=TABLE, costs=SMALL, first_cost=NUMBERS, codes=NUMBERS, apart=TABLE,
+                near=TABLE, level=NUMBERS,
+            )
+        ),
+        levels=_type(
+            exact.Levels(
+                left=NUMBERS, lost=NUMBERS, floor=TABLE, floors=NUMBERS, dearest=TABLE, pivot_floor=NUMBERS,
+                least=NUMBERS,
+            )
+        ),
+        frames=_type(
+            exact.Frames(
+                record=NUMBERS, size=NUMBERS, cost=NUMBERS, floors=NUMBERS, lower=TABLE, upper=TABLE, tried=FLAGS,
+                many=NUMBERS, next=NUMBERS, listed=TABLE, price=TABLE, out=NUMBERS, out_cost=NUMBERS, out_lower=TABLE,
+                out_upper=TABLE,
+            )
+        ),
+        best=NUMBERS, units=NUMBERS,
+    )
+)  # fmt: skip
+
 # merging.py
 MERGING = _type(
     merging.Merging(
@@ -129,6 +155,9 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "diverse.cluster_cells": (
         CODES, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, PRICES, NUMBER, NUMBER,
         NUMBERS, NUMBERS, NUMBERS, MODELS, TREES, NUMBERS, FLAG, FLAG, *RESULTS,
+    ),
+    "exact_blocks.solve_cells": (
+        CELLS, CODES, SMALL, NUMBERS, PRICES, DEMANDS, EXACT_DESK, NUMBER, NUMBER, NUMBERS, FLAGS, NUMBERS, NUMBERS,
     ),
     "exchanges.exchange_in_cells": (*SEARCHED, EXCHANGES_DESK, NUMBER, NUMBERS),
     "hashed_lattice.check": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, NUMBER, WORDS, NUMBERS),

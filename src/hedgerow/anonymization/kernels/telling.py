@@ -14,6 +14,7 @@ from typing import Any
 SECONDS = {
     "boxes.advance": 2,
     "diverse.cluster_cells": 9,
+    "exact_blocks.solve_cells": 10,
     "exchanges.exchange_in_cells": 7,
     "k_member.cluster_cells": 4,
     "lowering.improve": 15,

@@ -13,7 +13,7 @@ from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.reports.html.markup import ABOVE, BROKEN, KEPT, WITHIN, fact, name, state
 from hedgerow.reports.material import Material
-from hedgerow.reports.wording import NONE, counted, percent, shorten
+from hedgerow.reports.wording import NONE, counted, percent, shorten, solved_exactly
 from hedgerow.verification import MEANINGS
 
 MOST_TEXT = 160
@@ -60,6 +60,9 @@ def _asked(material: Material) -> Iterator[tuple[str, str, str, str]]:
     if plan.rules:
         kept_rules = sum(rule.get("kept") is True for rule in facts.entries("rules"))
         yield "rules", f"{len(plan.rules):,} wished for", f"{kept_rules:,} kept", ""
+    if facts.number("solved_exactly", "records") is not None:
+        solved = solved_exactly(facts.count("solved_exactly", "records"), facts.count("released"))
+        yield "groups", "as little loss as a search can find", solved, ""
     allowed = (
         f"at most {shorten(plan.withhold.at_most, MOST_TEXT)}" if plan.withhold is not None else "as few as possible"
     )

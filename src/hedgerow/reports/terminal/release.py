@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.reports.terminal.parts import and_more, bar, titled
-from hedgerow.reports.wording import WITHHELD_BECAUSE, columns_left_out, counted, shorten
+from hedgerow.reports.wording import WITHHELD_BECAUSE, columns_left_out, counted, shorten, solved_exactly
 
 
 def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
@@ -26,6 +26,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "smallest_group_persons" in facts:
         smallest += f" records, {facts['smallest_group_persons']:,} persons"
     lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
+    if "solved_exactly" in facts:
+        lines.add_row("", solved_exactly(facts["solved_exactly"]["records"], facts["released"]))
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
     value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
     lines.add_row("research value", value)
@@ -146,6 +148,9 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     if found["withheld_unknown"]:
         lines.add_row("", f"{found['withheld_unknown']:,} of them because a value has no leaf")
     lines.add_row("loss at most", f"{found['most_loss']:.4f} of 1 (NTIL), whatever is chosen within the limits")
+    if found["in_small_blocks"]:
+        text = "records lie in blocks so small that the best possible groups are looked for"
+        lines.add_row("small blocks", f"{found['in_small_blocks']:,} {text}")
     for condition in found["conditions"]:
         lines.add_row(
             f"p = {condition['p']}",

@@ -9,6 +9,7 @@ from nicegui import ui
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.comparison import name_of_method, variants
 from hedgerow.plan.concepts import METHODS
+from hedgerow.reports.wording import solved_exactly
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
@@ -142,8 +143,10 @@ class _RunList:
             if run.facts:
                 facts = run.facts
                 text = f"{facts['released']:,} of {facts['records']:,} records in {facts['groups']:,} groups"
+                solved = facts.get("solved_exactly")
+                best = "" if solved is None else f"; {solved_exactly(solved['records'], facts['released'])}"
                 ui.label(
-                    f"{text}; loss {facts['ntil']:.4f}; {run.job.seconds:.1f} s. Every promise is checked."
+                    f"{text}; loss {facts['ntil']:.4f}{best}; {run.job.seconds:.1f} s. Every promise is checked."
                 ).classes("muted")
             theme.problem_list(run.problems)
             if run.state == "cancelled":

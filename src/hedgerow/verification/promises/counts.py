@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -86,3 +86,13 @@ def _out_of_bounds(evidence: Evidence) -> Iterator[str]:
         stated = fact(name)
         if stated is not None and ((least is not None and stated < least) or (most is not None and stated > most)):
             yield f"{name} cannot be {stated}"
+    solved = evidence.published.facts.get("solved_exactly")
+    if solved is not None and not _may_be_solved(solved, fact("cells"), fact("released")):
+        yield "solved_exactly cannot be right"
+
+
+def _may_be_solved(solved: Mapping[str, int], cells: int | None, released: int | None) -> bool:
+    """Tell whether so many blocks, with so many records, can be solved exactly."""
+    if set(solved) != {"blocks", "records"} or solved["blocks"] > solved["records"]:
+        return False
+    return (cells is None or solved["blocks"] <= cells) and (released is None or solved["records"] <= released)

@@ -73,6 +73,10 @@ def _with_person(plan: Plan) -> bool:
     return plan.person is not None
 
 
+def _improved(plan: Plan) -> bool:
+    return _not_on_lattice(plan) and plan.method.improve != "off"
+
+
 def _suppressing(plan: Plan) -> bool:
     return plan.method.suppress
 
@@ -119,6 +123,10 @@ FACTS: tuple[Fact, ...] = (
     Fact("withheld", "whole number", "original", "records of the original less rows"),
     Fact("cells", "whole number", "word", "but no more than rows", _not_on_lattice),
     Fact("split", "object", "word", _OWN, lambda plan: plan.method.split is not None, optional=True),
+    Fact(
+        "solved_exactly", "whole numbers by name", "word",
+        "but no more blocks than cells, and no more records than rows", _improved, optional=True,
+    ),
     Fact("levels", "whole numbers by name", "link", "every cell against its record", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),
     Fact("score", "number", "word", _OWN, _on_lattice),

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
+NumberTable = npt.NDArray[np.int64]  # rows and columns
 Small = npt.NDArray[np.int32]  # where there are many of them
 Codes = npt.NDArray[np.uint32]
 Levels = npt.NDArray[np.uint16]
