@@ -3,6 +3,6 @@
 Start reading at ``certificate.py``.
 """
 
-from hedgerow.anonymization.bounding.certificate import Certificate, Patience, certify, overlooked
+from hedgerow.anonymization.bounding.certificate import Certificate, certify, overlooked
 
-__all__ = ["Certificate", "Patience", "certify", "overlooked"]
+__all__ = ["Certificate", "certify", "overlooked"]

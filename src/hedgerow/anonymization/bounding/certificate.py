@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,11 +21,12 @@ import numpy as np
 
 from hedgerow.anonymization.bounding.alone import UNKNOWN, least_losses
 from hedgerow.anonymization.bounding.ascending import Ascent
-from hedgerow.anonymization.bounding.pieces import Piece, cut_to_pieces
+from hedgerow.anonymization.bounding.pieces import cut_to_pieces
 from hedgerow.anonymization.bounding.ranges import after_blocks, lay_out_ranges
 from hedgerow.anonymization.clustering.cells import number_cells
 from hedgerow.anonymization.clustering.costs import UNIT, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
+from hedgerow.anonymization.lattice import Patience
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
@@ -45,10 +46,12 @@ class Certificate:
     ----------
     objective
         What is lost, as plans call it.
+    records, released
+        Records of the input, and those released.
     loss, at_least
         Per record and column, from 0 to 1, weighted; records withheld lose everything.
-    proven
-        Whether nothing loses less, but for the rounding of costs.
+    rounding
+        By how much costs may be rounded, all together.
     overlooked
         Demands that the bound does not look at: it holds with them, but they may make it unreachable.
     blocks, blocks_alone
@@ -57,21 +60,28 @@ class Certificate:
         Boxes that were looked at in the end, and rounds of all pieces together.
     seconds
         Effort asked for.
-    whole
-        Whether the search went on as long as it was asked to, or until there was nothing more to gain.
+    ended_early
+        Whether somebody ended the search before that.
     """
 
     objective: str
+    records: int
+    released: int
     loss: Fraction
     at_least: Fraction
-    proven: bool
+    rounding: Fraction
     overlooked: tuple[str, ...]
     blocks: int
     blocks_alone: int
     boxes: int
     rounds: int
     seconds: int
-    whole: bool = True
+    ended_early: bool = False
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing loses less, but for the rounding of costs."""
+        return self.loss <= self.at_least + self.rounding
 
     @property
     def gap(self) -> float | None:
@@ -80,8 +90,12 @@ class Certificate:
             return 0.0
         return math.ceil((self.loss / self.at_least - 1) * 1_000_000) / 1_000_000 if self.at_least else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data; the bound is rounded down."""
+    def of_loss(self, loss: Fraction) -> Certificate:
+        """Return the same for another release of the same records, which loses so much."""
+        return replace(self, loss=loss)
+
+    def facts(self) -> dict[str, Any]:
+        """Return plain data for the facts of the release; the bound is rounded down."""
         return {
             "objective": self.objective,
             "loss": round(float(self.loss), 12),
@@ -96,17 +110,14 @@ class Certificate:
             "effort": f"{self.seconds}s",
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with what the facts of a release say elsewhere."""
+        more = {"records": self.records, "released": self.released, "ended_early": self.ended_early}
+        return {**self.facts(), **more}
 
-class Patience:
-    """Lets somebody end the search with the best bound so far."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self.may_stop = False
-
-    def stop(self) -> None:
-        """Ask the search to end with what it has."""
-        self.stopped = True
+    def __repr__(self) -> str:
+        gap = "unknown" if self.gap is None else f"{self.gap:.4f}"
+        return f"Certificate({self.objective} {float(self.loss):.6f}, at least {float(self.at_least):.6f}, gap {gap})"
 
 
 def certify(
@@ -133,35 +144,35 @@ def certify(
     """
     objective = Objective.of_plan(microdata, plan)
     costs, k = cost_tables(microdata, objective), plan.privacy.k
-    block_of = _blocks_of_profiles(microdata, plan)
+    block_of = blocks_of_profiles(microdata, plan)
     paid = _paid(microdata, recoding, costs)
     alone = least_losses(microdata, block_of, costs, k)
-    pieces = cut_to_pieces(microdata, np.where(alone[block_of] == UNKNOWN, block_of, -1), paid)
-    ascents = _ascend(microdata, plan, costs, pieces, seconds, threads, progress, patience)
+    ascents = ascents_of(microdata, plan, costs, np.where(alone[block_of] == UNKNOWN, block_of, -1), paid, seconds)
+    _run(ascents, threads, progress, patience)
     at_least = int(alone[alone != UNKNOWN].sum()) + sum(ascent.bound for ascent in ascents)
-    lost, whole = _in_measure(microdata, plan, recoding, objective, int(paid.sum()))
     heaviest = max(Fraction(column.weight) for column in microdata.columns)
     full = sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
-    gone = microdata.records - recoding.released
-    rounding = recoding.released * len(microdata.columns)  # a column's cost is that of its range, give or take one
     most = microdata.records * full
 
-    def share(units: int) -> Fraction:
+    def share(units: int, gone: int = microdata.records - recoding.released) -> Fraction:
         return (heaviest * Fraction(units, UNIT) + gone * full) / most
 
-    bound = share(max(at_least - rounding, 0))
+    rounding = recoding.released * len(microdata.columns)  # a column's cost is that of its range, give or take one
+    lost = _in_measure(microdata, plan, recoding, objective, share(int(paid.sum())))
     return Certificate(
         objective.name,
+        microdata.records,
+        recoding.released,
         lost,
-        min(bound, lost),
-        proven=whole and lost <= share(at_least + rounding),
-        overlooked=overlooked(plan),
-        blocks=len(alone),
-        blocks_alone=int((alone != UNKNOWN).sum()),
-        boxes=sum(ascent.boxes for ascent in ascents),
-        rounds=sum(ascent.rounds for ascent in ascents),
-        seconds=seconds,
-        whole=patience is None or not patience.stopped,
+        min(share(max(at_least - rounding, 0)), lost),
+        share(2 * rounding, gone=0),
+        overlooked(plan),
+        len(alone),
+        int((alone != UNKNOWN).sum()),
+        sum(ascent.boxes for ascent in ascents),
+        sum(ascent.rounds for ascent in ascents),
+        seconds,
+        patience is not None and patience.stopped,
     )
 
 
@@ -181,7 +192,7 @@ def overlooked(plan: Plan) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _blocks_of_profiles(microdata: Microdata, plan: Plan) -> IntArray:
+def blocks_of_profiles(microdata: Microdata, plan: Plan) -> IntArray:
     """Number the blocks, without regard to greatest widths, and return that of every profile."""
     by_unit = number_cells(microdata, ignore_limits=not plan.keeps_limits)
     return np.unique(by_unit[microdata.unit_start[:-1]], return_inverse=True)[1].reshape(-1)
@@ -196,30 +207,18 @@ def _paid(microdata: Microdata, recoding: Recoding, costs: Costs) -> IntArray:
     return paid
 
 
-def _in_measure(
-    microdata: Microdata, plan: Plan, recoding: Recoding, objective: Objective, paid: int
-) -> tuple[Fraction, bool]:
-    """What the release loses as it is measured, exactly where the objective is such a measure."""
-    if objective.name != "research-value":
-        lost = objectives()[objective.name].of_release(Measured(microdata, recoding, plan, None))
-        return Fraction(lost), True
-    heaviest = max(Fraction(column.weight) for column in microdata.columns)
-    full = sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
-    gone = microdata.records - recoding.released
-    return (heaviest * Fraction(paid, UNIT) + gone * full) / (microdata.records * full), True
+def _in_measure(microdata: Microdata, plan: Plan, recoding: Recoding, objective: Objective, paid: Fraction) -> Fraction:
+    """What the release loses: as it is measured, where the objective is such a measure."""
+    if objective.name == "research-value":
+        return paid
+    return Fraction(objectives()[objective.name].of_release(Measured(microdata, recoding, plan, None)))
 
 
-def _ascend(
-    microdata: Microdata,
-    plan: Plan,
-    costs: Costs,
-    pieces: list[Piece],
-    seconds: int,
-    threads: int | None,
-    progress: Steps | None,
-    patience: Patience | None,
+def ascents_of(
+    microdata: Microdata, plan: Plan, costs: Costs, block_of: IntArray, paid: IntArray, seconds: int
 ) -> list[Ascent]:
-    """Raise the bounds of all pieces, each with its share of the effort."""
+    """Lay out the ascents of all pieces, each with its share of the effort; ``block_of`` is −1 where none is needed."""
+    pieces = cut_to_pieces(microdata, block_of, paid)
     heaviest = max(Fraction(column.weight) for column in microdata.columns)
     most = sum(int(UNIT * Fraction(column.weight) / heaviest) for column in microdata.columns)
     records = sum(piece.records for piece in pieces)
@@ -230,13 +229,17 @@ def _ascend(
         codes = np.column_stack([piece.block, microdata.profiles[piece.profiles]]).astype(np.uint32)
         effort = seconds * A_SECOND * piece.records // records
         ascents.append(Ascent(piece, codes, ranges, prices, plan.privacy.k, most, effort))
-    weights = np.array([ascent.effort for ascent in ascents], np.int64)
+    return ascents
+
+
+def _run(ascents: list[Ascent], threads: int | None, progress: Steps | None, patience: Patience | None) -> None:
+    """Raise the bounds of all pieces."""
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
         for ascent in ascents[first:last]:
             began = int(done[0])
 
-            def go_on(steps: int, ascent: Ascent = ascent) -> bool:
+            def go_on(steps: int) -> bool:
                 done[0] += steps
                 return not stop[0] and not (patience is not None and patience.stopped)
 
@@ -247,5 +250,5 @@ def _ascend(
 
     if patience is not None:
         patience.may_stop = True
-    run_in_threads(work, weights, threads or os.cpu_count() or 1, progress)
-    return ascents
+    efforts = np.array([ascent.effort for ascent in ascents], np.int64)
+    run_in_threads(work, efforts, threads or os.cpu_count() or 1, progress)

@@ -51,14 +51,18 @@ def cut_to_pieces(microdata: Microdata, block_of: IntArray, paid: IntArray) -> l
     """
     order = np.argsort(block_of, kind="stable")
     order = order[np.searchsorted(block_of[order], 0) :]
-    starts = np.flatnonzero(np.append(True, block_of[order][1:] != block_of[order][:-1])) if len(order) else order
-    ends = np.append(starts[1:], len(order))
-    pieces, first = [], 0
-    for number, end in enumerate(ends.tolist()):
-        last = number + 1 == len(ends)
-        if last or ends[number + 1] - starts[first] > PROFILES:
-            profiles = order[starts[first] : end]
-            block = np.unique(block_of[profiles], return_inverse=True)[1].reshape(-1)
-            pieces.append(Piece(profiles, block, microdata.counts[profiles], paid[profiles]))
-            first = number + 1
+    number = np.cumsum(np.append(0, np.diff(block_of[order]) != 0)) if len(order) else order
+    sizes = np.bincount(number)
+    pieces: list[Piece] = []
+    first = last = 0  # blocks of the next piece
+    while first < len(sizes):
+        room = PROFILES - int(sizes[first])
+        last = first + 1
+        while last < len(sizes) and sizes[last] <= room:
+            room -= int(sizes[last])
+            last += 1
+        inside = slice(*np.searchsorted(number, [first, last]).tolist())
+        profiles = order[inside]
+        pieces.append(Piece(profiles, number[inside] - first, microdata.counts[profiles], paid[profiles]))
+        first = last
     return pieces

@@ -119,6 +119,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("withheld", "whole number", "original", "records of the original less rows"),
     Fact("cells", "whole number", "word", "but no more than rows", _not_on_lattice),
     Fact("split", "object", "word", _OWN, lambda plan: plan.method.split is not None, optional=True),
+    Fact("optimality", "object", "word", _OWN, lambda plan: plan.method.certify is not None, optional=True),
     Fact("levels", "whole numbers by name", "link", "every cell against its record", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),
     Fact("score", "number", "word", _OWN, _on_lattice),
