@@ -15,8 +15,6 @@ WORTH_A_WORD = 2  # seconds
 READERS = frozenset(
     {"anonymize", "bound", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"}
 )
-    {"anonymize", "bound", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"}
-)
 
 
 def tell_of_compiling() -> None:
