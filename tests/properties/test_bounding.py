@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.anonymization.bounding.alone import UNKNOWN, least_losses
@@ -45,11 +45,12 @@ def by_block(block_of: IntArray, microdata: Microdata) -> list[list[int]]:
     return [np.flatnonzero(of_unit == block).tolist() for block in range(int(of_unit.max(initial=-1)) + 1)]
 
 
-def releasable(microdata: Microdata, plan: Plan, fits: Any) -> tuple[Microdata, list[list[int]]]:
-    """Leave out the blocks that cannot be released."""
+def releasable(microdata: Microdata, plan: Plan, fits: Any) -> tuple[Microdata, list[list[int]]] | None:
+    """Leave out the blocks that cannot be released; None if none can."""
     blocks = [units for units in by_block(blocks_of_profiles(microdata, plan), microdata) if fits(units)]
     kept = np.sort(np.array([unit for units in blocks for unit in units], np.int64))
-    assume(len(kept))
+    if not len(kept):
+        return None
     left = microdata.of_units(kept)
     return left, by_block(blocks_of_profiles(left, plan), left)
 
@@ -106,7 +107,10 @@ def test_never_above_the_best_there_is(data: st.DataObject) -> None:
             for parts in partitions(units)
         )
 
-    left, blocks = releasable(microdata, plan, fits)
+    found = releasable(microdata, plan, fits)
+    if found is None:
+        return
+    left, blocks = found
     known = [tuple(row) for row in left.profiles[left.profile_of_unit].tolist()]
     best = least_loss(
         attributes, known, blocks, lambda group: who(group, left) >= case.k and within(group, known), OBJECTIVES[name]
@@ -131,11 +135,12 @@ def test_models_only_raise_the_best_there_is(kind: str, data: st.DataObject) -> 
     def may(group: Sequence[int], among: Microdata) -> bool:
         return len(group) >= case.k and demands.hold([values[int(among.record_of[unit])] for unit in group])
 
-    left, blocks = releasable(
-        microdata,
-        plan,
-        lambda units: any(all(may(part, microdata) for part in parts) for parts in partitions(units)),
+    found = releasable(
+        microdata, plan, lambda units: any(all(may(part, microdata) for part in parts) for parts in partitions(units))
     )
+    if found is None:
+        return
+    left, blocks = found
     records = [tuple(row) for row in left.profiles[left.profile_of_unit].tolist()]
     best = least_loss(attributes, records, blocks, lambda group: may(group, left), OBJECTIVES[name])
     assert best is not None

@@ -22,6 +22,8 @@ SLICE = 20_000_000  # steps between two looks at the world outside
 START = (9, 10)  # share of what a record pays in the release that it is priced at first
 GROWTH, MARGIN = (12, 10), (1, 20)  # prices may rise to so much of themselves, and this share of the mean loss
 STEPS, LENGTH = 60, 0.1  # of the ascent in a round: how many, and the least length that it begins with
+TRIES = 6  # listing boxes may take this part of the effort that is left, or is tried with less room for prices
+LEAST_ROOM, LOWER = 64, (3, 4)  # until it is this part of the usual; as long as there is no bound, prices are lowered
 ENOUGH = 10_000  # the search ends where two rounds together add less than one part in so many
 
 
@@ -74,13 +76,14 @@ class Ascent:
             up = start * (GROWTH[0] - GROWTH[1]) // GROWTH[1] + margin
             cap = np.minimum(start + up // room, self.most)
             order = np.argsort(-cap, kind="stable")
-            listed = self._list(order, cap[order], (self.effort - self.spent) // 2)
-            if listed is None:  # too many boxes: leave prices less room, in the end lower them
-                room *= 4
-                if room > 64:
-                    start, room = start // 2, 4
-                    if not start.any():
-                        break
+            listed = self._list(order, cap[order], (self.effort - self.spent) // TRIES)
+            if listed is None:  # too many boxes: leave prices less room, or lower them
+                if self.bound and room < LEAST_ROOM:
+                    room *= 4
+                elif self.bound:
+                    break
+                else:
+                    start, room = start * LOWER[0] // LOWER[1], 4
                 continue
             start = self._climb(order, cap[order], start, *listed, np.maximum(length, LENGTH, out=length))
             self.rounds += 1
@@ -139,11 +142,11 @@ class Ascent:
 
 def _new_desk(profiles: int, ranges: Ranges) -> BoxDesk:
     columns, nodes = len(ranges.levels), len(ranges.cost)
-    lists = 1 + int(np.where(ranges.levels > 0, ranges.levels, 3).sum())
+    lists = 1 + int(np.where(ranges.levels > 0, ranges.levels, 5).sum())
     steps = min(nodes, profiles * lists) + 4 * columns + 4
     listed = np.empty(profiles * lists + columns, np.int32)
     listed[:profiles] = np.arange(profiles)
-    frame = np.empty((steps, 12), np.int64)
+    frame = np.empty((steps, 14), np.int64)
     frame[0] = 0
     frame[0, 3] = frame[0, 4] = profiles
     number = np.zeros(columns, np.int64)

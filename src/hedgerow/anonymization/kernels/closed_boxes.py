@@ -26,10 +26,12 @@ from hedgerow.anonymization.kernels.sorting import sort
 from hedgerow.anonymization.kernels.tuples.bounding import BoxDesk, BoxSearch, Found, Ranges  # noqa: F401 - taken
 from hedgerow.anonymization.kernels.tuples.searching import Prices  # noqa: F401 - taken as an argument: see keeping.py
 
-COLUMN, RANGE, BEGIN, END, TOP, COST, VALUES, DIFFERENT, FIRST, NEXT, FROM, UPTO = range(12)
+COLUMN, RANGE, BEGIN, END, TOP, COST, VALUES, DIFFERENT, FIRST, START, NEXT, LAST, FROM, UPTO = range(14)
 """What the search remembers of a step: column; node (tree columns); where the list begins and ends; where free room for
 lists begins; cost of the columns before. Of other columns: where their values stand, and how many (0: not listed yet);
-the number of the lower end, that of the next upper end, and where the list of those at or above the lower end is."""
+the number of the lower end, those of the first, the next and the last upper end, and where the list of all between is."""
+SHIFT, COUNT = 31, (1 << 31) - 1  # a value and how many records have it, in one number
+TOO_DEAR = 1 << 40
 SPARE = 2  # times k: so many records priced below the box are kept by name
 
 
@@ -94,6 +96,15 @@ def _spans(columns, begin, end, listed, ranges, codes, lows, highs):
             if not (left and right):
                 return False
     return True
+
+
+@inner
+def _width(j, low, high, ranges, prices):
+    """What an interval costs; more than anything does if it is wider than allowed."""
+    first, last = ranges.start[j] + low, ranges.start[j] + high
+    if ranges.widest[j] >= 0 and ranges.right[last] - ranges.left[first] > ranges.widest[j]:
+        return np.int64(TOO_DEAR)
+    return price(j, ranges.lower[first], ranges.upper[last], prices)
 
 
 @kernel
@@ -191,59 +202,72 @@ def find_boxes(search, ranges, prices, desk, found, state, steps):
                 frame[many, TOP], frame[many, COST], frame[many, DIFFERENT] = room, with_it, 0
                 many += 1
             continue
-        # intervals: the frame stays until all of its intervals were tried
+        # intervals: the step stays until all of its intervals were tried
         if frame[at, DIFFERENT] == 0:
             values = desk.values[: end - begin]
             for i in range(begin, end):
-                values[i - begin] = codes[listed[i], j]
+                values[i - begin] = (np.int64(codes[listed[i], j]) << SHIFT) + counts[listed[i]]
             sort(values)
-            different = np.int64(0)
+            different = np.int64(1)
+            for i in range(1, values.size):
+                different += (values[i] >> SHIFT) != (values[i - 1] >> SHIFT)
+            x, before = np.int64(-1), np.int64(0)  # values, and how many records have lesser ones
             for i in range(values.size):
-                if i == 0 or values[i] != values[i - 1]:
-                    listed[top + different] = values[i]
-                    different += 1
+                if i == 0 or (values[i] >> SHIFT) != (values[i - 1] >> SHIFT):
+                    x += 1
+                    listed[top + x], listed[top + different + x] = values[i] >> SHIFT, before
+                before += values[i] & COUNT
+            listed[top + 2 * different] = before
             frame[at, VALUES], frame[at, DIFFERENT], frame[at, FIRST] = top, different, -1
-            frame[at, NEXT] = different
-            work += end - begin
-            top += different
+            frame[at, START], frame[at, NEXT], frame[at, LAST] = 0, 0, -1
+            work += 2 * (end - begin)
+            top += 2 * different + 1
             frame[at, TOP] = top
         different, values_at = frame[at, DIFFERENT], frame[at, VALUES]
         first, following = frame[at, FIRST], frame[at, NEXT]
-        if following == different:  # the next lower end
+        if following > frame[at, LAST]:  # the next lower end, and all upper ends that go with it
             first += 1
-            if first == different:
+            following, lesser = frame[at, START], values_at + different
+            while following < different and listed[lesser + following + 1] < listed[lesser + first] + k:
+                following += 1
+            if following == different:  # fewer than k records are left
                 many -= 1
                 continue
-            low = listed[values_at + first]
-            room = top
+            most = _dearest(cap, counts, begin, end, listed, k)
+            low, last = listed[values_at + first], following - 1
+            while last + 1 < different:
+                dear = cost + _width(j, low, listed[values_at + last + 1], ranges, prices)
+                if most <= k * dear:
+                    break
+                last += 1
+            frame[at, FIRST], frame[at, START], frame[at, NEXT], frame[at, LAST] = first, following, following, last
+            work += 1
+            if last < following:
+                continue
+            room, high = top, listed[values_at + last]
             for i in range(begin, end):
-                if codes[listed[i], j] >= low:
+                if low <= codes[listed[i], j] <= high:
                     listed[room] = listed[i]
                     room += 1
-            work += end - begin
-            if _dearest(cap, counts, top, room, listed, k) <= k * cost or not _spans(
-                j, top, room, listed, ranges, codes, lows, highs
-            ):
-                many -= 1
+            work += ((end - begin) >> 2) + 1
+            if not _spans(j, top, room, listed, ranges, codes, lows, highs):
+                frame[at, LAST] = following - 1
                 continue
-            frame[at, FIRST], frame[at, NEXT], frame[at, FROM], frame[at, UPTO] = first, first, top, room
+            frame[at, FROM], frame[at, UPTO] = top, room
             continue
         from_, upto = frame[at, FROM], frame[at, UPTO]
         low, high = listed[values_at + first], listed[values_at + following]
         frame[at, NEXT] = following + 1
-        with_it = cost + price(j, ranges.lower[ranges.start[j] + low], ranges.upper[ranges.start[j] + high], prices)
-        too_wide = ranges.widest[j] >= 0 and (
-            ranges.right[ranges.start[j] + high] - ranges.left[ranges.start[j] + low] > ranges.widest[j]
-        )
-        if too_wide or _dearest(cap, counts, from_, upto, listed, k) <= k * with_it:
-            frame[at, NEXT] = different  # wider ones cost no less
+        with_it = cost + _width(j, low, high, ranges, prices)
+        if _dearest(cap, counts, from_, upto, listed, k) <= k * with_it:
+            frame[at, LAST] = following  # wider ones cost no less
             continue
         room = upto
         for i in range(from_, upto):
             if codes[listed[i], j] <= high:
                 listed[room] = listed[i]
                 room += 1
-        work += upto - from_
+        work += ((upto - from_) >> 2) + 1
         if _dearest(cap, counts, upto, room, listed, k) <= k * with_it:
             continue
         lows[j], highs[j] = low, high
