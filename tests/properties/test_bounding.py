@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hedgerow as hr
 from hedgerow.anonymization.bounding.alone import UNKNOWN, least_losses
 from hedgerow.anonymization.bounding.ascending import Ascent
 from hedgerow.anonymization.bounding.certificate import ascents_of, blocks_of_profiles
 from hedgerow.anonymization.clustering import Objective
 from hedgerow.anonymization.clustering.costs import cost_tables
+from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
@@ -145,3 +148,132 @@ def test_models_only_raise_the_best_there_is(kind: str, data: st.DataObject) -> 
     best = least_loss(attributes, records, blocks, lambda group: may(group, left), OBJECTIVES[name])
     assert best is not None
     check_bound(left, plan, attributes, blocks, best, name)
+
+
+# ---- what the naive attributes do not have: grids, missing values, rules, research value ---------------------------
+
+MIXED: dict[str, Any] = {
+    "attributes": {
+        "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 20]}},
+        "pay": {"role": "quasi-identifier", "intervals": "free", "snap": 10, "limit": {"width": 69}},
+        "far": {"role": "quasi-identifier", "intervals": "free", "weight": 2},
+        "sex": "quasi-identifier",
+    },
+    "privacy": {"k": 2},
+    "rules": [
+        {"attribute": "age", "keep_apart": [29, 30], "importance": 3},
+        {"attribute": "far", "keep_apart": [400, 401]},
+    ],
+    "research_value": {"base": 1},
+}
+
+
+def mixed(draw: random.Random, records: int, objective: str, k: int) -> tuple[Microdata, Plan]:
+    def column(values: Sequence[Any], missing: float) -> list[str]:
+        return ["" if draw.random() < missing else str(draw.choice(values)) for _ in range(records)]
+
+    rows = {
+        "age": column(range(18, 60), 0.2),
+        "pay": column(range(100), 0.1),
+        "far": column(range(0, 1000, 100), 0.02),
+        "sex": column("FM", 0.1),
+    }
+    plan = Plan.from_dict({**MIXED, "privacy": {"k": k}, "method": {"name": "cluster", "objective": objective}})
+    return encode_table(read_table(pa.table(rows), plan), plan), plan
+
+
+@pytest.mark.parametrize("name", ["loss", "ncp", "granularity", "research-value"])
+def test_grids_missing_values_widths_and_rules(name: str) -> None:
+    draw = random.Random(name)
+    checked = 0
+    for _ in range(12):
+        microdata, plan = mixed(draw, draw.randint(4, 8), name, draw.randint(2, 3))
+        costs = cost_tables(microdata, Objective.of_plan(microdata, plan))
+        codes = microdata.profiles[microdata.profile_of_unit]
+
+        def lost(parts: list[list[int]], codes: Any = codes, costs: Any = costs) -> int:
+            boxes = np.array([[codes[part].min(axis=0), codes[part].max(axis=0)] for part in parts])
+            sizes = np.array([len(part) for part in parts])
+            return int((sizes * costs.of_boxes(*costs.ends(boxes[:, 0], boxes[:, 1]))).sum())
+
+        best = 0
+        for units in by_block(blocks_of_profiles(microdata, plan), microdata):
+            parts_within = [
+                parts
+                for parts in partitions(units)
+                if all(len(part) >= plan.privacy.k for part in parts) and not _broken(microdata, parts)
+            ]
+            if not parts_within:
+                break
+            best += min(map(lost, parts_within))
+        else:
+            checked += 1
+            alone, ascents, _ = stated(microdata, plan, np.full(len(microdata.profiles), best))
+            assert alone + sum(ascent.bound for ascent in ascents) <= best
+    assert checked > 1
+
+
+def _broken(microdata: Microdata, parts: list[list[int]]) -> bool:
+    group_of = np.full(len(microdata.record_of), -1)
+    for number, part in enumerate(parts):
+        group_of[part] = number
+    return bool(sum(recoding_of(microdata, group_of).breaks_by_column(microdata).values()))
+
+
+# ---- the same for any threads, rows, layout of costs ---------------------------------------------------------------
+
+
+def table_of(records: int, seed: int = 1) -> pa.Table:
+    draw = random.Random(seed)
+    return pa.table(
+        {
+            "age": [draw.randint(18, 60) for _ in range(records)],
+            "zip": [f"{draw.randint(0, 80):03}" for _ in range(records)],
+            "sex": [draw.choice("FM") for _ in range(records)],
+            "ill": [draw.choice("abc") for _ in range(records)],
+        }
+    )
+
+
+PLAN: dict[str, Any] = {
+    "attributes": {
+        "age": {"role": "quasi-identifier", "intervals": "free", "limit": {"cuts": [40]}},
+        "zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [3, 2, 1]}},
+        "sex": "quasi-identifier",
+        "ill": "sensitive",
+    },
+    "privacy": {"k": 3, "p": 2},
+}
+
+
+@pytest.mark.parametrize("objective", ["loss", "research-value"])
+def test_threads_and_rows_do_not_change_the_bound(objective: str) -> None:
+    table = table_of(300)
+    method = {"name": "cluster", "objective": objective, "certify": "1s"}
+    plan = Plan.from_dict({**PLAN, "method": method})
+    found = [
+        hr.anonymize(rows, plan, threads=threads).facts["optimality"]
+        for rows, threads in ((table, 1), (table, 3), (table.take(pa.array(range(299, -1, -1))), 2))
+    ]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["overlooked"] == ["p"]
+    assert 0 < found[0]["at_least"] <= found[0]["loss"]
+
+
+def test_large_trees_have_the_same_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their costs are laid out in another way."""
+    plan = Plan.from_dict({**PLAN, "method": {"name": "cluster", "objective": "ncp"}})
+    found = [hr.bound(table_of(200), plan, effort="1s").to_dict()]
+    monkeypatch.setattr("hedgerow.anonymization.clustering.costs.LARGEST_TABLE", 1)
+    found.append(hr.bound(table_of(200), plan, effort="1s").to_dict())
+    assert found[0] == found[1]
+
+
+def test_small_blocks_together_are_bounded_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that are looked at together have no group in common."""
+    plan = Plan.from_dict({**PLAN, "method": "cluster"})
+    together = hr.bound(table_of(300), plan, effort="2s")
+    monkeypatch.setattr("hedgerow.anonymization.bounding.pieces.PROFILES", 1)
+    apart = hr.bound(table_of(300), plan, effort="2s")
+    assert together.blocks == apart.blocks == 2
+    assert float(together.at_least) == pytest.approx(float(apart.at_least), rel=0.01)

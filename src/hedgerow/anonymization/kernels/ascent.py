@@ -11,7 +11,7 @@ from hedgerow.anonymization.kernels.bare import bare
 from hedgerow.anonymization.kernels.compiling import inner, kernel
 from hedgerow.anonymization.kernels.tuples.bounding import Found, Walk  # noqa: F401 - taken as arguments: see keeping.py
 
-BEFORE, STALLED, SHRINK = 0.7, 8, 0.7
+BEFORE, STALLED, SHRINK = 0.9, 8, 0.7
 """How much of the last direction is kept; after how many steps without success steps become shorter, and how much."""
 
 

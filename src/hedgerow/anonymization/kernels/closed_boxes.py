@@ -29,7 +29,7 @@ from hedgerow.anonymization.kernels.tuples.searching import Prices  # noqa: F401
 COLUMN, RANGE, BEGIN, END, TOP, COST, VALUES, DIFFERENT, FIRST, START, NEXT, LAST, FROM, UPTO = range(14)
 """What the search remembers of a step: column; node (tree columns); where the list begins and ends; where free room for
 lists begins; cost of the columns before. Of other columns: where their values stand, and how many (0: not listed yet);
-the number of the lower end, those of the first, the next and the last upper end, and where the list of all between is."""
+the number of the lower end, those of the first, next and last upper end, and where the list of all between is."""
 SHIFT, COUNT = 31, (1 << 31) - 1  # a value and how many records have it, in one number
 TOO_DEAR = 1 << 40
 SPARE = 2  # times k: so many records priced below the box are kept by name
