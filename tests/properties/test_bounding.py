@@ -187,7 +187,7 @@ def test_grids_missing_values_widths_and_rules(name: str) -> None:
     draw = random.Random(name)
     checked = 0
     for _ in range(12):
-        microdata, plan = mixed(draw, draw.randint(4, 8), name, draw.randint(2, 3))
+        microdata, plan = mixed(draw, draw.randint(4, 7), name, draw.randint(2, 3))
         costs = cost_tables(microdata, Objective.of_plan(microdata, plan))
         codes = microdata.profiles[microdata.profile_of_unit]
 
