@@ -7,25 +7,43 @@ records in the box): the groups of one box together lose as much as one group of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 
 from .attributes import Attribute, Box, Record, generalize, widen_box
-from .improving import May, Share, cost, least_cost
+from .improving import May, Share, cost
 
 Blocks = Sequence[Sequence[int]]
 
 
 def least_loss(
-    attributes: Sequence[Attribute], records: Sequence[Record], blocks: Blocks, may: May, share: Share
+    attributes: Sequence[Attribute], records: Sequence[Record], block: Sequence[int], may: May, share: Share
 ) -> int | None:
-    """Least total cost of any grouping of all records of all blocks; None if there is none."""
-    total = 0
-    for block in blocks:
-        least = least_cost(attributes, records, block, may, share)
-        if least is None:
+    """Least total cost of any grouping of all records of a block into groups that may stand; None if there is none.
+
+    Of what is left, the first record is put with any others; what is left then is the same question.
+    """
+
+    @cache
+    def of_group(group: tuple[int, ...]) -> int | None:
+        if not may(group):
             return None
-        total += least
-    return total
+        return len(group) * cost(attributes, generalize(attributes, [records[number] for number in group]), share)
+
+    @cache
+    def least(left: tuple[int, ...]) -> int | None:
+        if not left:
+            return 0
+        found = []
+        for size in range(len(left)):
+            for others in combinations(left[1:], size):
+                lost = of_group((left[0], *others))
+                rest = None if lost is None else least(tuple(n for n in left[1:] if n not in others))
+                if lost is not None and rest is not None:
+                    found.append(lost + rest)
+        return min(found, default=None)
+
+    return least(tuple(block))
 
 
 def bound_at(

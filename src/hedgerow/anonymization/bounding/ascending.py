@@ -89,7 +89,7 @@ class Ascent:
             self.rounds += 1
             gained = self.bound - before[0]
             before = [before[1], self.bound]
-            if self.rounds > 2 and gained * ENOUGH < self.bound:
+            if self.rounds > 2 and gained * ENOUGH <= self.bound:
                 break
 
     def _may_go_on(self) -> bool:
