@@ -163,6 +163,7 @@ def _room(boxes: int, members: int) -> Found:
 
 
 def _copied(found: Found, room: Found) -> Found:
-    for old, new in zip(found, room, strict=True):
+    pairs: Any = zip(found, room, strict=True)
+    for old, new in pairs:
         new[: len(old)] = old
     return room
