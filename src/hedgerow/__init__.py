@@ -17,10 +17,11 @@ from hedgerow.version import __version__
 
 if TYPE_CHECKING:
     from hedgerow import privacy
+    from hedgerow.anonymization.bounding import Certificate
     from hedgerow.anonymization.explanation import Explanation
     from hedgerow.anonymization.lattice import Patience
     from hedgerow.anonymization.preparing import Prepared, prepare
-    from hedgerow.api import anonymize, compare, explain, explore_lattice, save, sign, verify, weights
+    from hedgerow.api import anonymize, bound, compare, explain, explore_lattice, save, sign, verify, weights
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "BrokenPromise": "errors",
+    "Certificate": "anonymization.bounding",
     "DataError": "errors",
     "DoneBut": "errors",
     "Explanation": "anonymization.explanation",
@@ -60,6 +62,7 @@ _HOME = {
     "Association": "measures.association",
     "Comparison": "evaluation.comparison",
     "anonymize": "api",
+    "bound": "api",
     "compare": "api",
     "draft_plan": "evaluation.drafting.examining",
     "explain": "api",
@@ -77,6 +80,7 @@ _HOME = {
 __all__ = [
     "Association",
     "BrokenPromise",
+    "Certificate",
     "Comparison",
     "DataError",
     "DoneBut",
@@ -97,6 +101,7 @@ __all__ = [
     "Verification",
     "__version__",
     "anonymize",
+    "bound",
     "compare",
     "create_release",
     "draft_plan",

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hedgerow.anonymization.bounding import Certificate
 from hedgerow.anonymization.explanation import Explanation, explain_limits
 from hedgerow.anonymization.lattice import Patience
+from hedgerow.anonymization.withholding import settle
 from hedgerow.engines.base import Engine
 from hedgerow.engines.export import check_form
 from hedgerow.engines.opening import is_local, open_engine, read_microdata
@@ -36,12 +38,13 @@ from hedgerow.release import (
     release_files,
     write_release,
 )
+from hedgerow.release.certifying import certificate_of, certificate_of_release
 from hedgerow.release.signing import sign_folder
 from hedgerow.release.verifying import verify
 from hedgerow.types import Progress, silent
 from hedgerow.verification import verify_release
 
-__all__ = ["anonymize", "compare", "explain", "explore_lattice", "save", "sign", "verify", "weights"]
+__all__ = ["anonymize", "bound", "compare", "explain", "explore_lattice", "save", "sign", "verify", "weights"]
 
 
 def anonymize(
@@ -214,6 +217,59 @@ def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     plan = settled_plan(plan)
     with open_engine(data, plan, engine, master) as source:
         return associate(encode_table(source.read(plan), plan), plan)
+
+
+def bound(
+    data: Any,
+    plan: Plan | str | Path,
+    release: Release | str | Path | None = None,
+    *,
+    effort: str = "30s",
+    threads: int | None = None,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Certificate:
+    """Say what any release of the same records loses at least, and how far above that one is at most.
+
+    Parameters
+    ----------
+    data, plan
+        The table, and what its owner asks.
+    release
+        The release to look at: a folder, the address of a table, or one in memory. By default that which the plan
+        makes.
+    effort
+        How long to look, such as ``30s``: counted in steps, so that the answer is the same everywhere.
+    patience
+        With it the search can be ended before that.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": ["20", "21", "40", "43", "61", "66"]})
+    >>> age = {"role": "quasi-identifier", "intervals": "free"}
+    >>> bound(people, Plan.from_dict({"attributes": {"age": age}, "privacy": {"k": 2}}), effort="1s")
+    Certificate(loss 0.065217, at least 0.065217, gap 0.0000)
+    """
+    tell = progress or silent
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    asked = asked.replace(method={**asked.method.model_dump(exclude_defaults=True), "certify": effort}).settled()
+    if release is not None:
+        tell("checking the release", 0, 0)
+        verify(release, data).raise_if_broken()
+    tell("reading", 0, 0)
+    with open_engine(data, asked, engine, master, tell=lambda rows: tell("reading", rows, 0)) as source:
+        settled = settle(
+            source.read(asked),
+            asked,
+            threads,
+            lambda done, total: tell("grouping", done, total),
+            executor=source.executor,
+        )
+    found = certificate_of(settled, threads, tell, patience)
+    return found if release is None else certificate_of_release(found, settled, release)
 
 
 def compare(

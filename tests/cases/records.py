@@ -48,9 +48,14 @@ def trees(draw: st.DrawFn, letter: str) -> tuple[dict[str, Any], list[str], list
 
 @st.composite
 def cases(
-    draw: st.DrawFn, persons: bool = False, widths: bool = True, wide: bool = False, only_trees: bool = False
+    draw: st.DrawFn,
+    persons: bool = False,
+    widths: bool = True,
+    wide: bool = False,
+    only_trees: bool = False,
+    at_most: int = 30,
 ) -> Case:
-    records = draw(st.integers(2, 30)) if not wide else draw(st.integers(60, 110))
+    records = draw(st.integers(2, at_most)) if not wide else draw(st.integers(60, 110))
     attributes: dict[str, Any] = {}
     rows: dict[str, list[Any]] = {}
     width_left = widths and not persons

@@ -30,8 +30,8 @@ class Diverse:
 
 
 @st.composite
-def diverse(draw: st.DrawFn, kind: str, persons: bool = False, only_trees: bool = False) -> Diverse:
-    case = draw(cases(persons=persons, widths=False, only_trees=only_trees))
+def diverse(draw: st.DrawFn, kind: str, persons: bool = False, only_trees: bool = False, at_most: int = 30) -> Diverse:
+    case = draw(cases(persons=persons, widths=False, only_trees=only_trees, at_most=at_most))
     records = len(next(iter(case.rows.values())))
     columns = draw(st.integers(1, 2))
     value = st.sampled_from([*VALUES[: draw(st.integers(2, 5))], None])

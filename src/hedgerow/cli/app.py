@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
 from hedgerow.cli.options import (
@@ -177,6 +178,7 @@ def lattice(
 
 
 app.command(cls=DescribedCommand)(compare)
+app.command(cls=DescribedCommand)(bound)
 app.command()(simulate)
 app.command()(report)
 app.command()(studio)

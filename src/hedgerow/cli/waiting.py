@@ -12,7 +12,9 @@ from hedgerow.outside.sandbox.running import prepare
 from hedgerow.outside.sandbox.sparing import NoPandas
 
 WORTH_A_WORD = 2  # seconds
-READERS = frozenset({"anonymize", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"})
+READERS = frozenset(
+    {"anonymize", "bound", "compare", "demo", "explain", "lattice", "release", "report", "verify", "weights"}
+)
 
 
 def tell_of_compiling() -> None:

@@ -7,6 +7,7 @@ long form before validation, so that the rest of Hedgerow sees one form only.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -392,6 +393,15 @@ class ResearchValue(Frozen):
     )
 
 
+def _effort(value: Any) -> Any:
+    if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]{0,4}s", value.strip()):
+        raise PydanticCustomError("effort", "must be an effort in seconds such as 30s")
+    return value.strip()
+
+
+Effort = Annotated[str, BeforeValidator(_effort), WithJsonSchema({"type": "string", "pattern": "^[1-9][0-9]{0,4}s$"})]
+
+
 class Method(Frozen):
     """How the release is made."""
 
@@ -409,6 +419,11 @@ class Method(Frozen):
     improve: Literal["off", "quick", "thorough"] = Field(
         default="off",
         description="cluster, partition, utility, bottom-up: how long to search for groups that lose less",
+    )
+    certify: Effort | None = Field(
+        default=None,
+        description="how long to look for a bound on what any release of these records loses, such as 30s: counted in "
+        "steps, so the same everywhere; absent: not at all",
     )
     search: Literal["exact", "global", "local", "hybrid", "divided"] = Field(
         default="exact",
@@ -436,6 +451,17 @@ class Method(Frozen):
     @classmethod
     def _widen(cls, value: Any) -> Any:
         return {"name": value} if isinstance(value, str) else value
+
+    @property
+    def seconds_to_certify(self) -> int:
+        """Effort to certify with, 0 if that is not asked for."""
+        return 0 if self.certify is None else int(self.certify[:-1])
+
+    @property
+    def goes_by(self) -> str:
+        """What the method has least (or most) of: what is asked, or else what it is made for."""
+        way = METHODS[self.name]
+        return self.objective if "objective" in way.options else way.objectives[0]
 
 
 class PlanModel(Frozen):

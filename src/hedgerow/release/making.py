@@ -11,6 +11,7 @@ from hedgerow.engines.local import LocalEngine
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
+from hedgerow.release.certifying import certified
 from hedgerow.release.facts import private_facts, release_facts
 from hedgerow.release.release import Release
 from hedgerow.types import Progress, silent
@@ -45,6 +46,7 @@ def make(
         source.executor,
         resolved=resolved,
     )
+    settled = certified(settled, threads, tell)
     tell("measuring", 0, 0)
     return MadeRelease(make_release(table, settled, source), settled)
 

@@ -5,6 +5,7 @@ Everything here is plain text: whoever puts it into a page escapes it there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -126,6 +127,27 @@ def solved_exactly(records: int, released: int) -> str:
     """
     whom = "all records" if records == released else f"{percent(records / max(released, 1))} of the records"
     return f"{whom} are grouped in the best possible way"
+
+
+def near_the_best(optimality: Any) -> str:
+    """Say how far from the best possible a release is at most, as its facts have it; empty if they do not say.
+
+    Examples
+    --------
+    >>> print(near_the_best({"gap": 0.0454, "proven": False, "overlooked": ["p"]}))
+    loses at most 4.6% more than the best possible grouping of these records (by k and the limits alone, not by p)
+    """
+    if not isinstance(optimality, Mapping):
+        return ""
+    gap, others = optimality.get("gap"), optimality.get("overlooked")
+    if optimality.get("proven") is True:
+        return "no grouping of these records loses less"
+    if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < 1e9:
+        return "no bound was found on what the best possible grouping loses"
+    names = [str(name) for name in others] if isinstance(others, list | tuple) else []
+    alone = f" (by k and the limits alone, not by {', '.join(names)})" if names else ""
+    share = f"{math.ceil(round(1000 * gap, 6)) / 10:,}%"
+    return f"loses at most {share} more than the best possible grouping of these records{alone}"
 
 
 def columns_left_out(facts: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from hedgerow.anonymization.kernels.tuples.searching import Prices
 from hedgerow.measures.research_value import ColumnValue, column_values, half_open
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.plan import Plan
-from hedgerow.plan.concepts import METHODS, objectives
+from hedgerow.plan.concepts import objectives
 
 UNIT = 720_720 * 1024
 LARGEST_TABLE = 512
@@ -47,8 +47,7 @@ class Objective:
     @classmethod
     def of_plan(cls, microdata: Microdata, plan: Plan) -> Objective:
         """Take what a plan names, or else what its method is made for."""
-        method = METHODS[plan.method.name]
-        name = plan.method.objective if "objective" in method.options else method.objectives[0]
+        name = plan.method.goes_by
         return cls(name, column_values(microdata, plan) if name == "research-value" else ())
 
 

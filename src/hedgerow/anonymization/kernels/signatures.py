@@ -10,7 +10,16 @@ from typing import Any
 
 from numba.core import types as numba_types
 
-from hedgerow.anonymization.kernels.tuples import asked, changing, exact, improving, lattice, merging, searching
+from hedgerow.anonymization.kernels.tuples import (
+    asked,
+    bounding,
+    changing,
+    exact,
+    improving,
+    lattice,
+    merging,
+    searching,
+)
 
 types: Any = numba_types  # they stand where the named tuples have arrays
 NUMBER, SHARE, FLAG = types.int64, types.float64, types.boolean
@@ -147,9 +156,28 @@ BOXES = _type(
 )  # fmt: skip
 CONFLICTS = _type(lattice.Conflicts(levels=TABLE, packed=WORD_TABLE))
 
+# closed_boxes.py, ascent.py
+RANGES = _type(
+    bounding.Ranges(
+        levels=NUMBERS, start=NUMBERS, path=SMALL, cost=NUMBERS, depth=NUMBERS, leaf=NUMBERS, lower=types.uint32[::1],
+        upper=types.uint32[::1], left=NUMBERS, right=NUMBERS, widest=NUMBERS,
+    )
+)  # fmt: skip
+BOX_SEARCH = _type(bounding.BoxSearch(codes=CODES, counts=NUMBERS, cap=NUMBERS, k=NUMBER))
+BOX_DESK = _type(
+    bounding.BoxDesk(
+        frame=TABLE, listed=SMALL, low=NUMBERS, high=NUMBERS, tally=NUMBERS, place=NUMBERS, child=NUMBERS,
+        values=NUMBERS,
+    )
+)  # fmt: skip
+FOUND = _type(bounding.Found(start=NUMBERS, member=SMALL, cost=NUMBERS, rest=NUMBERS))
+WALK = _type(bounding.Walk(place=SHARES, way=SHARES, length=SHARES))
+
 KERNELS: dict[str, tuple[Any, ...]] = {
+    "ascent.ascend": (FOUND, NUMBER, NUMBERS, NUMBERS, NUMBER, NUMBER, NUMBER, WALK, NUMBERS, NUMBERS),
     "boxes.advance": (BOXES, CONFLICTS, NUMBER, TABLE, NUMBER, NUMBER),
     "boxes.push": (BOXES, NUMBER, NUMBER),
+    "closed_boxes.find_boxes": (BOX_SEARCH, RANGES, PRICES, BOX_DESK, FOUND, NUMBERS, NUMBER),
     "clusters.build": (STATE, PRICES),
     "clusters.plant": (STATE, PRICES, NUMBERS, NUMBER, NUMBER),
     "diverse.cluster_cells": (

@@ -7,7 +7,7 @@ from typing import Any
 from hedgerow.reports.charts import bar_chart, histogram, size_bins
 from hedgerow.reports.html.markup import KEPT, MOST_NAME, UNKNOWN, fact, name, state
 from hedgerow.reports.material import Material
-from hedgerow.reports.wording import NONE, WITHHELD_BECAUSE, percent, shorten
+from hedgerow.reports.wording import NONE, WITHHELD_BECAUSE, near_the_best, percent, shorten
 
 MOST_BARS = 24
 
@@ -38,7 +38,8 @@ def losses(material: Material) -> dict[str, Any]:
         for column in lost
     ]
     chart = bar_chart(bars, title="Share of each column that was lost", unit="%", most=100)
-    return {"chart": chart, "rows": rows, "left": len(lost) - MOST_BARS}
+    found = {"chart": chart, "rows": rows, "left": len(lost) - MOST_BARS}
+    return {**found, "near_the_best": near_the_best(facts.get("optimality"))}
 
 
 def withheld(material: Material) -> dict[str, Any]:

@@ -10,7 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.reports.terminal.parts import and_more, bar, titled
-from hedgerow.reports.wording import WITHHELD_BECAUSE, columns_left_out, counted, shorten, solved_exactly
+from hedgerow.reports.wording import (
+    WITHHELD_BECAUSE,
+    columns_left_out,
+    counted,
+    near_the_best,
+    shorten,
+    solved_exactly,
+)
 
 
 def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
@@ -29,6 +36,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "solved_exactly" in facts:
         lines.add_row("", solved_exactly(facts["solved_exactly"]["records"], facts["released"]))
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
+    if "optimality" in facts:
+        lines.add_row("optimality", bound_line(facts["optimality"]))
     value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
     lines.add_row("research value", value)
     if "suppressed_cells" in facts:
@@ -61,6 +70,26 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "rules" in facts:
         parts += [Text(), _rules(facts["rules"])]
     return Group(*parts)
+
+
+def bound_line(optimality: Mapping[str, Any]) -> str:
+    """Say in one line what a release loses, and what any loses at least."""
+    loss, least = optimality["loss"], optimality["at_least"]
+    return f"{near_the_best(optimality)}: {loss:.4f} by {optimality['objective']}, {least:.4f} at least"
+
+
+def bound_summary(found: Mapping[str, Any]) -> RenderableType:
+    """Show how far from the best possible a release is at most, and what that was found out from."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("released", f"{found['released']:,} of {found['records']:,} records")
+    lines.add_row("loss", f"{found['loss']:.6f} of 1 by {found['objective']}")
+    lines.add_row("at least", f"{found['at_least']:.6f}, however these records are grouped")
+    lines.add_row("so it", near_the_best(found))
+    alone = f", {found['blocks_alone']:,} of them can only be one group" if found["blocks_alone"] else ""
+    lines.add_row("looked at", f"{counted(found['blocks'], 'block')}{alone}; {found['boxes']:,} boxes in the end")
+    if found["ended_early"]:
+        lines.add_row("", Text("ended early: more effort may raise the bound", style="yellow"))
+    return lines
 
 
 def _search(facts: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from nicegui import ui
 from hedgerow.reports.html.page import section_html
 from hedgerow.reports.material import Material, demands_of
 from hedgerow.reports.reading import Facts
-from hedgerow.reports.wording import columns_left_out
+from hedgerow.reports.wording import columns_left_out, near_the_best
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
@@ -82,6 +82,9 @@ def show_tiles(run: Run) -> None:
         )
         bound = "of 1 (NTIL)" if most is None else f"NTIL; {most:.4f} at most" if plan.keeps_limits else "NTIL"
         theme.tile("loss", f"{facts['ntil']:.4f}", "loss", bound)
+        good = near_the_best(facts.get("optimality"))
+        if good:
+            theme.tile("at least", f"{facts['optimality']['at_least']:.4f}", "optimality", good)
         theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", "of 1; up is better")
         theme.tile("limits broken", f"{facts['limits_broken']:,}", "limits-broken", "cells beyond their limit")
 

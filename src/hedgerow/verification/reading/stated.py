@@ -132,6 +132,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("score", "number", "word", _OWN, _on_lattice),
     Fact("lattice", "object", "word", _OWN, _by_other_objective),
     Fact("search", "object", "word", _OWN, _by_research_value),
+    Fact("optimality", "object", "word", _OWN, lambda plan: plan.method.certify is not None, optional=True),
     Fact("groups", "whole number", "rows", "rows that agree in every quasi-identifier"),
     Fact("smallest_group", "whole number", "rows", "rows of the smallest group, or that a row matches"),
     Fact("largest_group", "whole number", "rows", "rows of the largest group"),
