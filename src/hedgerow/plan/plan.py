@@ -91,6 +91,20 @@ class Plan(PlanModel):
         """
         return Plan.from_dict({**self.to_dict(), **changes})
 
+    def with_levels(self, levels: Mapping[str, int]) -> Plan:
+        """Return the plan that publishes each of these columns at its level, by the lattice; others are searched.
+
+        Examples
+        --------
+        >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 5}})
+        >>> plan.with_levels({"sex": 0}).method.levels
+        {'sex': 0}
+        """
+        method = self.to_dict().get("method", {})
+        if "levels" not in METHODS[self.method.name].options:
+            method = {"name": "lattice", "limits": self.method.limits}
+        return self.replace(method={**method, "levels": dict(levels)})
+
     def settled(self) -> Plan:
         """Return the plan without what its method does not use.
 
