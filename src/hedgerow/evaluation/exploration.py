@@ -57,6 +57,8 @@ class LatticeView:
         How many more of them there are.
     in_order
         Whether none of those that are left out comes before one that is listed.
+    best
+        The best node by each objective, listed or not.
     samarati
         What the binary search on height finds, and how many nodes it looks at; None if there are too many for it.
     """
@@ -74,6 +76,7 @@ class LatticeView:
     listed: tuple[ScoredNode, ...]
     left_out: int
     in_order: bool
+    best: dict[str, ScoredNode]
     samarati: dict[str, Any] | None
     conditions: tuple[Condition, ...]
 
@@ -84,20 +87,13 @@ class LatticeView:
             raise HedgerowError(Problem("usage", message, hint="take a number that the list shows"))
         return self.listed[number - 1]
 
-    @property
-    def best(self) -> dict[str, ScoredNode]:
-        """The best node that is listed, by objective."""
-        return {objective: node for node in self.listed for objective in node.best_for}
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return asdict(self)
 
     def __repr__(self) -> str:
         best = self.best.get("loss")
-        shown = "not listed" if self.satisfying else "none"
-        if best is not None:
-            shown = ", ".join(f"{name} {level}" for name, level in best.levels.items())
+        shown = "none" if best is None else ", ".join(f"{name} {level}" for name, level in best.levels.items())
         counts = f"{self.nodes:,} nodes, {self.satisfying:,} satisfying, {self.minimal_nodes:,} minimal"
         return f"LatticeView({counts}; best for loss: {shown})"
 
@@ -141,6 +137,11 @@ def explore(
     first, in_order = scores.first(nodes, sort, most, lambda done, total: tell("scoring nodes", done, total))
     low = samarati(space, requirement, budget) if space.nodes <= FEW_NODES else None
     minimal = set(found.minimal)
+    numbers = {scored.node: number for number, scored in enumerate(first, 1)}
+
+    def told(node: Node) -> ScoredNode:
+        return _scored(numbers.get(node, 0), scores.of(node), space, node in minimal, chosen, best)
+
     return LatticeView(
         columns=tuple(column.name for column in microdata.columns),
         records=microdata.records,
@@ -152,12 +153,10 @@ def explore(
         heights=_heights(space, found.feasible, found.minimal),
         which=which,
         sort=sort,
-        listed=tuple(
-            _scored(number, scored, space, scored.node in minimal, chosen, best)
-            for number, scored in enumerate(first, 1)
-        ),
+        listed=tuple(told(scored.node) for scored in first),
         left_out=len(nodes) - len(first),
         in_order=in_order,
+        best={objective: told(node) for objective, node in best.items()},
         samarati=None
         if low is None
         else {

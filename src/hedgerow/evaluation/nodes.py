@@ -48,7 +48,7 @@ class ScoredNode:
     Attributes
     ----------
     number
-        Its place in the list, from 1.
+        Its place in the list, from 1; 0 if it is not listed.
     levels
         Level of every quasi-identifier.
     minimal, chosen

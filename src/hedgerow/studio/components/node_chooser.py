@@ -169,8 +169,8 @@ class ChosenLevels:
 
 def row_of(node: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells of a node, by column."""
-    numbers = {name: node[name] for name in ("number", "withheld", "groups", "smallest", "value")}
-    scores = {name: node["scores"][name] for name in ("loss", "ncp", "granularity")}
+    numbers = {name: round(node[name], 4) for name in ("number", "withheld", "groups", "smallest", "value")}
+    scores = {name: round(node["scores"][name], 4) for name in ("loss", "ncp", "granularity")}
     marks = [f"best by {', '.join(node['best_for'])}"] if node["best_for"] else []
     marks += ["minimal"] if node["minimal"] else []
     marks += ["chosen by the plan"] if node["chosen"] else []
