@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization.lattice import Node, Space, recode
-from hedgerow.anonymization.lattice.checker import Checker, make_checker
+from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker
 from hedgerow.anonymization.lattice.research import level_values
 from hedgerow.anonymization.lattice.space import is_additive
 from hedgerow.measures.measured import Measured
@@ -141,7 +141,7 @@ class Scores:
             return self._all_of(nodes[order], key, tell), True
         if key in self._measures and is_additive(key):
             return self._by_bound(nodes, key, most, tell)
-        checked = key != SMALLEST and len(nodes) <= MOST_CHECKED
+        checked = len(nodes) <= MOST_CHECKED
         order = np.lexsort((*nodes[:, ::-1].T, nodes.sum(axis=1)))
         if checked:
             told = self._checked(key, tell)
@@ -185,6 +185,8 @@ class Scores:
 
     def _checked(self, key: str, tell: Steps) -> Callable[[Node, int, int], float]:
         """Return what tells the rank of a node by a check of it."""
+        if key == SMALLEST:
+            return self._smallest(tell)
         checker: Checker = make_checker(self._space, self._requirement, "loss")
         view = checker.base()
         score = self._measures[key].score_of_node if key in self._measures else None
@@ -196,6 +198,19 @@ class Scores:
             if score is not None:
                 return score(found, records, self._requirement.k)
             return float(found.withheld if key == WITHHELD else -found.groups)
+
+        return told
+
+    def _smallest(self, tell: Steps) -> Callable[[Node, int, int], float]:
+        """Return what tells the rank of a node by the smallest group that it releases."""
+
+        def told(node: Node, done: int, total: int) -> float:
+            tell(done, total)
+            group_of_profile, groups = group_profiles(self._space, node)
+            group_of = group_of_profile[self._microdata.profile_of_unit]
+            failing = self._requirement.fails(self._microdata, group_of, groups)
+            sizes = np.bincount(group_of, minlength=groups)[~failing]
+            return -float(sizes.min()) if len(sizes) else 0.0
 
         return told
 

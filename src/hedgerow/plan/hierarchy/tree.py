@@ -254,6 +254,8 @@ class Hierarchy:
         repeats = len(set(self.names)) < len(self.names)
         problems = path_problems(list(self.paths())) if repeats else []
         if problems:
+            problems = [one for one in problems if one.code != "ambiguous-label"]
+            problems += [one for name in self.meanings for one in self.meanings_problem(name)]
             also = "or choose method: lattice, which publishes one level of it"
             raise PlanError(
                 Problem(one.code, one.message, one.place or place, f"{one.hint}; {also}") for one in problems

@@ -34,7 +34,7 @@ def lattice_summary(found: Mapping[str, Any]) -> RenderableType:
         lines.add_row(f"p = {condition['p']}", f"{limits} for {', '.join(condition['columns'])}")
     parts: list[RenderableType] = [lines, Text(), _height_bars(found["heights"])]
     if found["listed"]:
-        parts += [Text(), _list(found), *_left_out(found), _legend(found["listed"])]
+        parts += [Text(), _list(found), *_left_out(found), *_legend(found["listed"])]
     return Group(*parts)
 
 
@@ -72,12 +72,12 @@ def _list(found: Mapping[str, Any]) -> Table:
     return table
 
 
-def _legend(listed: list[Mapping[str, Any]]) -> Text:
+def _legend(listed: list[Mapping[str, Any]]) -> list[Text]:
     """Say which nodes of the list are best, and what the marks mean."""
     parts = [f"{node['number']} is best by {', '.join(node['best_for'])}" for node in listed if node["best_for"]]
     parts += ["m: minimal"] if any(node["minimal"] for node in listed) else []
     parts += ["*: chosen by the plan"] if any(node["chosen"] for node in listed) else []
-    return Text("  " + "; ".join(parts), style="dim")
+    return [Text("  " + "; ".join(parts), style="dim")] if parts else []
 
 
 def _left_out(found: Mapping[str, Any]) -> list[Text]:

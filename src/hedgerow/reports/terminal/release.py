@@ -27,7 +27,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
         smallest += f" records, {facts['smallest_group_persons']:,} persons"
     lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
-    value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
+    most = "by the worths that the plan gives" if "worths_given" in facts else "of 1"
+    value = f"{facts['research_value']:.4f} {most}; mean over groups {facts['mean_group_value']:.4f}"
     lines.add_row("research value", value)
     if "suppressed_cells" in facts:
         cells = sum(facts["suppressed_cells"].values())

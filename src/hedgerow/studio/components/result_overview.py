@@ -82,7 +82,8 @@ def show_tiles(run: Run) -> None:
         )
         bound = "of 1 (NTIL)" if most is None else f"NTIL; {most:.4f} at most" if plan.keeps_limits else "NTIL"
         theme.tile("loss", f"{facts['ntil']:.4f}", "loss", bound)
-        theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", "of 1; up is better")
+        most = "by the plan's worths" if "worths_given" in facts else "of 1"
+        theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", f"{most}; up is better")
         theme.tile("limits broken", f"{facts['limits_broken']:,}", "limits-broken", "cells beyond their limit")
 
 

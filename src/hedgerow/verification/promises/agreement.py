@@ -34,6 +34,8 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
     }
     if plan.method.name == "lattice":
         said["objective"] = plan.method.objective
+    if plan.research_value.levels:
+        said["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.missing == "matches-any":
         said["missing"] = plan.missing
     found: dict[str, Any] = json.loads(json.dumps(said, default=float))

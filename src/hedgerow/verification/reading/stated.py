@@ -152,6 +152,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("columns_not_released", "list of texts", "word", "but none of the columns released, and all identifiers"),
     Fact("columns_not_in_plan", "whole number", "word", _OWN),
     Fact("rules", "list", "rows", "groups that break each rule", lambda plan: bool(plan.rules)),
+    Fact("worths_given", "list of texts", "plan", "as in the plan", lambda plan: bool(plan.research_value.levels)),
     Fact("missing", "text", "plan", "as in the plan", lambda plan: plan.missing == "matches-any"),
     Fact("suppressed_cells", "whole numbers by name", "link", "cells against their records; else bounds", _suppressing),
     Fact("least_rows_for_a_known_person", "whole number or null", "word", "but no more than rows", _suppressing),
