@@ -262,7 +262,11 @@ class Workbench:
 
     def choose_levels(self, levels: Mapping[str, int]) -> tuple[Problem, ...]:
         """Let the plan choose a node; returns what is wrong with that, if anything."""
-        return self.change(method=self._planned().with_levels(levels).to_dict()["method"])
+        try:
+            method = self._planned().with_levels(levels).to_dict()["method"]
+        except PlanError as error:
+            return error.problems
+        return self.change(method=method)
 
     # -- hierarchies and stores ----------------------------------------------------------------------------------------
 

@@ -124,7 +124,6 @@ class NodeChooser:
         ]
         table = ui.table(columns=columns, rows=[row_of(node) for node in view["listed"]], row_key="number")
         table.classes("w-full studio-scroll").props('flat dense data-testid=node-table aria-label="nodes"')
-        table.props('hide-pagination :pagination="{rowsPerPage: 0}"')
         table.on("row-click", lambda event: self._chosen.set_value(event.args[1]["number"]), [[], ["number"], None])
 
     async def _make(self) -> None:
