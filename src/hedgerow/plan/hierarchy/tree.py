@@ -326,7 +326,11 @@ class Hierarchy:
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """Labels on the way up from a node, itself first, root last."""
-        node, line = self.node(name), []
+        return self.way(self.node(name))
+
+    def way(self, node: int) -> tuple[str, ...]:
+        """Labels on the way up from a node by its number, itself first, root last."""
+        line = []
         while node >= 0:
             line.append(self.names[node])
             node = self.parents[node]
@@ -345,14 +349,7 @@ class Hierarchy:
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """One path per leaf, each from the leaf to the root."""
-        lines = []
-        for leaf in self.leaf_nodes.tolist():
-            node, line = leaf, []
-            while node >= 0:
-                line.append(self.names[node])
-                node = self.parents[node]
-            lines.append(tuple(line))
-        return tuple(lines)
+        return tuple(self.way(leaf) for leaf in self.leaf_nodes.tolist())
 
     def tree(self) -> dict[str, Any]:
         """Nested mapping of the whole tree; a leaf maps to an empty mapping."""
