@@ -68,7 +68,7 @@ def test_a_node_is_chosen_from_the_list_and_released(
     assert page.locator("[data-testid=nodes] svg circle, [data-testid=nodes] svg rect").count() >= len(expected.listed)
 
     page.click('[data-testid=node-table] th:has-text("withheld")')  # sorts in the browser
-    page.wait_for_selector('[data-testid=node-table] th.sorted')
+    page.wait_for_selector("[data-testid=node-table] th.sorted")
     shown = [int(row.locator("td").nth(2).inner_text()) for row in rows.all()]
     assert shown == sorted(one.withheld for one in expected.listed)
     page.click(f'[data-testid=node-table] tr:has(td:nth-child(2):text-is("{cells[1]}"))')

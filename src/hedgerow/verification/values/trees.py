@@ -169,7 +169,11 @@ class NamedTree(Ladder):
             line = marks.line(labels)
             if marks.level is not None:
                 line = Line(labels, next(at for at in range(len(labels)) if labels[at:] in marked))
-            line_of[labels[0]] = line = line.at_level(level)
+            line = line.at_level(level)
+            if line.at is not None:  # a label that is repeated up a chain means one thing: its lowest place counts
+                while line.at > 0 and labels[line.at - 1] == labels[line.at] and _alike(spans, labels, line.at):
+                    line = replace(line, at=line.at - 1)
+            line_of[labels[0]] = line
             for label in dict.fromkeys(line.published):
                 under.setdefault(str(label), []).append(line)
             if line.at is not None and labels[line.at] in spans:
@@ -210,6 +214,12 @@ def _spans(nested: Mapping[str, Any], ways: Sequence[Way]) -> dict[str, dict[Way
                 first = spans[label].get(labels[start:], (number, number))[0]
                 spans[label][labels[start:]] = (first, number)
     return spans
+
+
+def _alike(spans: Mapping[str, Mapping[Way, tuple[int, int]]], labels: Way, at: int) -> bool:
+    """Tell whether the label at a place of a line, and the same label below it, stand for the same values."""
+    known = spans[labels[at]]
+    return known[labels[at:]] == known[labels[at - 1 :]]
 
 
 def leaves_in_order(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
