@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -241,7 +242,7 @@ def _check_attribute(
             tree = attempt(lambda: kind.check(spec, base or Path()), "hierarchy")
         if tree is not None and not (method in METHODS and METHODS[method].needs_levels and attribute.role in LEVELED):
             place = str((base or Path()) / spec.file) if kind.is_file and spec.file is not None else ""
-            tree = attempt(lambda: tree.with_plain_labels(place), "hierarchy")
+            tree = attempt(partial(tree.with_plain_labels, place), "hierarchy")
         if kind.is_file and tree is not None:
             attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
     if attribute.numeric is False and attribute.free:

@@ -12,7 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.evaluation import nodes
-from tests.conftest import Command
+from tests.cases.commands import Command
 
 PLAN = """\
 attributes:

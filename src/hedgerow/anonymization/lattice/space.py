@@ -113,7 +113,8 @@ def make_space(
         be published.
     """
     codes = np.asfortranarray(microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64))
-    maps, numbers = [], []
+    maps: list[tuple[IntArray, ...]] = []
+    numbers: list[tuple[int, ...]] = []
     for position, column in enumerate(microdata.columns):
         assert isinstance(column, TreeColumn)
         present = np.bincount(codes[:, position], minlength=column.domain_size) > 0
