@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hedgerow.anonymization.explanation import Explanation
     from hedgerow.anonymization.lattice import Patience
     from hedgerow.anonymization.preparing import Prepared, prepare
-    from hedgerow.api import anonymize, bound, compare, explain, explore_lattice, save, sign, verify, weights
+    from hedgerow.api import anonymize, bound, compare, explain, lattice, save, sign, verify, weights
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
@@ -66,7 +66,7 @@ _HOME = {
     "compare": "api",
     "draft_plan": "evaluation.drafting.examining",
     "explain": "api",
-    "explore_lattice": "api",
+    "lattice": "api",
     "read_hierarchy": "plan.hierarchy",
     "report": "reports.reporting",
     "save": "api",
@@ -106,7 +106,7 @@ __all__ = [
     "create_release",
     "draft_plan",
     "explain",
-    "explore_lattice",
+    "lattice",
     "open_release",
     "prepare",
     "privacy",

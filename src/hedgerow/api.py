@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from hedgerow.engines.place import read_place
 from hedgerow.engines.rows import Rows
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.evaluation.comparison import Comparison, check_names, compare_methods
-from hedgerow.evaluation.exploration import LatticeView, explore
+from hedgerow.evaluation.exploration import MOST_LISTED, LatticeView, Which, check_wish, explore, without_levels
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
 from hedgerow.microdata.read import file_format
@@ -44,7 +44,7 @@ from hedgerow.release.verifying import verify
 from hedgerow.types import Progress, silent
 from hedgerow.verification import verify_release
 
-__all__ = ["anonymize", "bound", "compare", "explain", "explore_lattice", "save", "sign", "verify", "weights"]
+__all__ = ["anonymize", "bound", "compare", "explain", "lattice", "save", "sign", "verify", "weights"]
 
 
 def anonymize(
@@ -174,8 +174,38 @@ def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     return explain_limits(*read_microdata(data, plan, engine, master))
 
 
-def explore_lattice(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> LatticeView:
-    """Show the lattice of a table under a plan: satisfying, minimal and best nodes with their scores.
+def lattice(
+    data: Any,
+    plan: Plan | str | Path,
+    *,
+    which: Which = "notable",
+    sort: str | None = None,
+    most: int = MOST_LISTED,
+    levels: Mapping[str, int] | None = None,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> LatticeView:
+    """List nodes of the lattice of a table that satisfy a plan, with what their releases would be like.
+
+    Choose one, and make its release: ``anonymize(data, plan.with_levels(node.levels), output)``.
+
+    Parameters
+    ----------
+    data, plan, engine, master
+        As for :func:`anonymize`. Another method is taken as the lattice; levels that the plan chooses are marked in the
+        list, and all others listed too.
+    which
+        ``minimal`` nodes, the ``best`` by each objective, ``all`` that satisfy the plan, or the ``notable``: minimal
+        and best.
+    sort
+        ``levels``, ``withheld``, ``groups``, ``smallest`` (group), or an objective; by default that of the plan.
+    most
+        How many are listed at most.
+    levels
+        Levels to keep to, by column.
+    progress
+        Called now and then during long work.
 
     Examples
     --------
@@ -191,14 +221,20 @@ def explore_lattice(data: Any, plan: Plan | str | Path, engine: str = "auto", ma
     ...         "method": "lattice",
     ...     }
     ... )
-    >>> explore_lattice(people, plan)
+    >>> found = lattice(people, plan, which="all", sort="smallest")
+    >>> found
     LatticeView(6 nodes, 6 satisfying, 1 minimal; best for loss: sex 0, zip 0)
+    >>> [(node.number, node.levels, node.smallest) for node in found.listed[:2]]
+    [(1, {'sex': 1, 'zip': 1}, 4), (2, {'sex': 1, 'zip': 2}, 4)]
+    >>> anonymize(people, plan.with_levels(found.node(1).levels))
+    Release(4 of 4 records in 1 groups of 4–4, NTIL 0.7500)
     """
-    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
-    if asked.method.name != "lattice":
-        asked = asked.replace(method={"name": "lattice", "limits": asked.method.limits})
-    plan = asked.settled()
-    return explore(*read_microdata(data, plan, engine, master))
+    check_wish(which, sort, most)
+    asked, chosen = without_levels(plan if isinstance(plan, Plan) else Plan.load(plan), dict(levels or {}))
+    tell = progress or silent
+    tell("reading", 0, 0)
+    microdata, settled = read_microdata(data, asked.settled(), engine, master)
+    return explore(microdata, settled, which, sort, most, chosen, tell)
 
 
 def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Association:

@@ -33,7 +33,7 @@ CODES: dict[str, str] = {
     "no-quasi-identifier": "no column is a quasi-identifier, so there is nothing to protect by",
     "k-too-small": "k is below 2, which protects nobody",
     "unknown-limit": "a limit names a node that the hierarchy does not have",
-    "limit-level": "a limit names a level that the hierarchy does not have",
+    "limit-level": "a level that the hierarchy does not have, or not as many as it has",
     "limit-kind": "this kind of limit does not go with this kind of attribute",
     # hierarchy
     "hierarchy-file": "a hierarchy file cannot be read",
@@ -92,6 +92,7 @@ CODES: dict[str, str] = {
     "too-many-nodes": "the lattice is too large to be laid out",
     "all-withheld": "the limits would withhold every record",
     "no-node": "no node of the lattice meets the plan",
+    "chosen-node": "the node of the lattice that the owner chose does not meet the plan",
     "withhold-budget": "more records must be withheld than the plan allows",
     "audit": "holders of all versions could learn too much from the next one",
     # broken promise

@@ -171,7 +171,7 @@ def test_parts_are_for_spark(engine: str, tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there() -> None:
-    for verb in (hr.explain, hr.anonymize, hr.explore_lattice):
+    for verb in (hr.explain, hr.anonymize, hr.lattice):
         with pytest.raises(hr.DataError, match="no server is listening") as caught:
             verb(SERVER, PLAN)
         assert "postgresql://ann@localhost:1/db?table=people: " in str(caught.value)

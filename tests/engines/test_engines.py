@@ -277,7 +277,7 @@ def test_adult(there: Place, tmp_path: Path, adult: pa.Table, method: str) -> No
 
 READINGS: dict[str, Callable[..., dict[str, Any]]] = {
     "explain": lambda data, plan, **where: hr.explain(data, plan, **where).to_dict(),
-    "lattice": lambda data, plan, **where: hr.explore_lattice(data, plan, **where).to_dict(),
+    "lattice": lambda data, plan, **where: hr.lattice(data, plan, **where).to_dict(),
     "weights": lambda data, plan, **where: hr.weights(data, plan, **where).to_dict(),
     "compare": lambda data, plan, **where: hr.compare(
         data, plan, k=[5], methods=["plan", "bottom-up"], target="income", **where

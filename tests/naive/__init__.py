@@ -24,6 +24,7 @@ shortest correct loop; nothing is fast. Papers are cited by tags::
 ``conditions``       the two necessary conditions, Algorithms 1 and 2
 ``diverse``          GreedyPKClustering and GreedyCPKA, for any combination of models
 ``lattice``          full-domain generalization by looking at every node
+``printed``          hierarchies as tables of papers print them, and what they publish
 ``research_value``   spans, rules, and the value of levels, groups and releases
 ``association``      how closely columns go together, and weights from it
 ``research_search``  exhaustive, global, local, hybrid and divided search

@@ -109,6 +109,18 @@ class Task:
         """Whether what a node withholds is within the budget."""
         return len(self.evaluate(node).withheld) <= self.budget
 
+    def small(self, node: Levels) -> int:
+        """Records of a node in groups of fewer than k records (persons)."""
+        return sum(
+            len(group)
+            for group in self.groups(node)
+            if len(group if self.persons is None else {self.persons[i] for i in group}) < self.k
+        )
+
+    def at_levels(self, chosen: dict[int, int]) -> list[Levels]:
+        """The nodes at which some attributes, by place, have the levels that somebody chose."""
+        return [node for node in self.nodes() if all(node[place] == level for place, level in chosen.items())]
+
 
 @dataclass(frozen=True)
 class Evaluation:

@@ -525,3 +525,17 @@ def release_value(
 ) -> Fraction:
     """RV of a release."""
     return sum(release_values(columns, records, published, settings), Fraction(0))
+
+
+# ---- values that an expert gives -------------------------------------------------------------------------
+
+
+def given_release_value(tree: Tree, shown: Sequence[Node | None], worths: Sequence[Fraction]) -> Fraction:
+    """Mean over records of what the expert says that a level is worth: that of the height of the node that each shows.
+
+    A record that is withheld (None) is worth what the root is.
+    """
+    total = Fraction(0)
+    for node in shown:
+        total += worths[-1] if node is None else worths[tree.height(node)]
+    return total / len(shown)

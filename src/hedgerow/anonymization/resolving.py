@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from hedgerow.errors import PlanError
 from hedgerow.measures.association import associate
 from hedgerow.microdata import Microdata, Table, TreeColumn, encode_table
 from hedgerow.plan import Plan
+from hedgerow.plan.check_levels import known_height, too_few, too_high
 from hedgerow.plan.hierarchy.numbers import simplest
 
 
@@ -18,10 +20,29 @@ def resolve(table: Table, plan: Plan, in_order: bool = False, strict: bool = Tru
     """
     plan = plan.settled()
     microdata = encode_table(table, plan, in_order, strict)
+    if strict:
+        _refuse_levels(plan, microdata)
     if plan.weights == "association":
         plan = _weighted(plan, microdata)
         microdata = encode_table(table, plan, in_order, strict)  # as the published plan does: order depends on weights
     return microdata, _filled(plan, table, microdata)
+
+
+def _refuse_levels(plan: Plan, microdata: Microdata) -> None:
+    """Refuse levels, and worths of levels, that do not fit hierarchies whose height only the data tells."""
+    problems = []
+    for column in microdata.columns:
+        if not isinstance(column, TreeColumn) or known_height(plan.attributes[column.name]) is not None:
+            continue
+        height = column.hierarchy.height
+        level = (plan.method.levels or {}).get(column.name, 0)
+        if level > height:
+            problems.append(too_high(column.name, level, height))
+        worths = (plan.research_value.levels or {}).get(column.name)
+        if worths is not None and len(worths) != height + 1:
+            problems.append(too_few(column.name, len(worths), height))
+    if problems:
+        raise PlanError(problems)
 
 
 def _weighted(plan: Plan, microdata: Microdata) -> Plan:

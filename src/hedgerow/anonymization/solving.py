@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -27,6 +27,7 @@ from hedgerow.anonymization.lattice import (
     Patience,
     Research,
     Space,
+    failing_at,
     find_optimum,
     make_space,
     recode,
@@ -238,10 +239,11 @@ def split_facts(
 
 
 def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement, budget: int) -> Solution:
-    space = make_space(microdata, plan.method.limits)
+    space = make_space(microdata, plan.method.limits, chosen=plan.method.levels)
+    _refuse_chosen(space, plan, requirement, budget)
     best = find_optimum(space, requirement, budget, plan.method.objective)
     if best is None or best.withheld == len(microdata.record_of):
-        raise NoSolution(_no_node(space, requirement, budget))
+        raise NoSolution(_no_node(space, requirement, budget, plan.method.levels))
     details = {
         "objective": plan.method.objective,
         "score": round(best.score, 12),
@@ -264,13 +266,14 @@ def _by_research_value(
     patience: Patience | None,
 ) -> Solution:
     budget = min(budget, len(microdata.record_of) - 1)  # something must be released
-    space = make_space(microdata, plan.method.limits, most_nodes=None)
+    space = make_space(microdata, plan.method.limits, most_nodes=None, chosen=plan.method.levels)
+    _refuse_chosen(space, plan, requirement, budget)
     values = column_values(microdata, plan)
     method = plan.method
     tell = None if progress is None else lambda checked: progress(checked, 0)
     found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell)
     if found.best is None:
-        raise NoSolution(_no_string(space, requirement, budget, found))
+        raise NoSolution(_no_string(space, requirement, budget, found, method.levels))
     details = {
         "objective": method.objective,
         "score": _rounded(found.best.value),
@@ -284,7 +287,7 @@ def _at_node(space: Space, requirement: Requirement, node: Node, details: dict[s
     recoding = recode(space, requirement, node).in_published_order(microdata)
     unknown = len(microdata.unknown)
     because = {"failing_group": microdata.records - recoding.released - unknown, "no_leaf": unknown}
-    return Solution(recoding, because, False, {"levels": _named(space, node), **details})
+    return Solution(recoding, because, False, {"levels": space.named(node), **details})
 
 
 def _search_facts(space: Space, found: Research) -> dict[str, Any]:
@@ -301,14 +304,10 @@ def _search_facts(space: Space, found: Research) -> dict[str, Any]:
         "bound": _rounded(found.bound),
         "succeeded": found.succeeded,
         "successes": [
-            {"levels": _named(space, success.node), "value": _rounded(success.value), "at_root": success.at_root}
+            {"levels": space.named(success.node), "value": _rounded(success.value), "at_root": success.at_root}
             for success in found.successes
         ],
     }
-
-
-def _named(space: Space, node: Node) -> dict[str, int]:
-    return dict(zip([column.name for column in space.columns], node, strict=True))
 
 
 def _rounded(value: Fraction) -> float:
@@ -334,28 +333,51 @@ def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Prob
     return Problem(code, message, hint="; ".join(hints) or "lower k, or lift several limits together")
 
 
-def _no_string(space: Space, requirement: Requirement, budget: int, found: Research) -> Problem:
+def _refuse_chosen(space: Space, plan: Plan, requirement: Requirement, budget: int) -> None:
+    """Refuse the node that the owner chose, if the plan chooses one and it withholds too much, and say why it does."""
+    if set(plan.method.levels or ()) != set(plan.quasi_identifiers):
+        return
+    node = (0,) * len(space.maps)
+    failing = failing_at(space, plan, requirement, node)
+    withheld = failing.withheld
+    if withheld <= budget and withheld < len(space.microdata.record_of):
+        return
+    unknown = len(space.microdata.unknown)
+    message = f"The chosen node {space.name(node)} would withhold {withheld:,} of {space.microdata.records:,} records, "
+    message += f"but the plan allows {budget:,}" if withheld > budget else "and nothing would be released"
+    message += f" beside {unknown:,} without a leaf." if unknown else "."
+    for demand, records in failing.by_demand:
+        message += f" {records:,} are in groups that fail {demand}."
+    hint = "choose higher levels: 'hedgerow lattice' lists the nodes that meet the plan"
+    if withheld < len(space.microdata.record_of):
+        hint = f"allow it with withhold: {{at_most: {withheld + unknown}}}, or {hint}"
+    raise NoSolution(Problem("chosen-node", message, hint=hint))
+
+
+def _no_string(
+    space: Space, requirement: Requirement, budget: int, found: Research, chosen: Mapping[str, int] | None
+) -> Problem:
     """Say why a search by research value found nothing."""
     if found.proven:
-        return _no_node(space, requirement, budget)
+        return _no_node(space, requirement, budget, chosen)
     message = f"The {found.search} search tested {found.tested:,} strings of levels, and none of them passes."
     longer = found.search == "exact"
     hint = "give it a larger budget" if longer else "use search: exact, which finds one if there is one"
     return Problem("no-node", message, hint=hint)
 
 
-def _no_node(space: Space, requirement: Requirement, budget: int) -> Problem:
+def _no_node(space: Space, requirement: Requirement, budget: int, chosen: Mapping[str, int] | None = None) -> Problem:
     """Say how many records even the coarsest node withholds."""
     checker = make_checker(space, requirement, "loss")
     top = tuple(size - 1 for size in space.shape)
     withheld = checker.check(checker.base(), top).withheld
+    fixed = " with " + ", ".join(f"{name} {level}" for name, level in chosen.items()) if chosen else ""
     message = (
-        f"No node of the lattice meets the plan: at most {budget:,} records may be withheld, "
+        f"No node of the lattice{fixed} meets the plan: at most {budget:,} records may be withheld, "
         f"but even the coarsest node {space.name(top)} withholds {withheld:,}."
     )
-    return Problem(
-        "no-node", message, hint=f"allow it with withhold: {{at_most: {withheld}}}, or loosen limits or demands"
-    )
+    hint = f"allow it with withhold: {{at_most: {withheld}}}, or loosen limits or demands"
+    return Problem("no-node", message, hint=f"{hint}, or choose fewer levels" if chosen else hint)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
+from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.privacy import Requirement
 from hedgerow.types import BoolArray, IntArray, Steps
 
@@ -79,10 +80,18 @@ class Settled:
         node = found.node.copy()
         for position, (column, there) in enumerate(zip(self.microdata.columns, whole.columns, strict=True)):
             if isinstance(column, TreeColumn) and isinstance(there, TreeColumn):
-                names = [column.hierarchy.names[one] for one in recoding.node[:, position].tolist()]
-                known = np.array([there.hierarchy.node(name) if name in there.hierarchy else -1 for name in names])
+                known = _same_nodes(column.hierarchy, there.hierarchy, recoding.node[:, position])
                 node[:, position] = np.where(known < 0, node[:, position], known)
         return replace(found, node=node, hidden=recoding.hidden)
+
+
+def _same_nodes(tree: Hierarchy, other: Hierarchy, nodes: IntArray) -> IntArray:
+    """Find nodes again in another hierarchy by their names, −1 where it has none; by their ways up, if need be."""
+    if not tree.meanings:
+        names = [tree.names[node] for node in nodes.tolist()]
+        return np.array([other.node(name) if name in other else -1 for name in names], np.int64)
+    known = {other.way(node): node for node in range(len(other.names))}
+    return np.array([known.get(tree.way(node), -1) for node in nodes.tolist()], np.int64)
 
 
 def _same_units(rows: IntArray, all_rows: IntArray) -> IntArray:

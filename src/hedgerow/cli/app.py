@@ -10,6 +10,8 @@ import typer
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
+from hedgerow.cli.lattice import lattice
+from hedgerow.cli.levels import LevelsOption, read_levels
 from hedgerow.cli.options import (
     DataArgument,
     EngineOption,
@@ -94,6 +96,7 @@ def anonymize(
     ignore_limits: Annotated[
         bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
     ] = False,
+    levels: LevelsOption = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     driver_profiles: Annotated[
@@ -113,7 +116,10 @@ def anonymize(
 
     asked = Plan.load(plan)
     if ignore_limits:
-        asked = asked.replace(method={**asked.method.model_dump(), "limits": "ignore"})
+        asked = asked.replace(method={**asked.to_dict().get("method", {}), "limits": "ignore"})
+    chosen = read_levels(levels)
+    if chosen is not None:
+        asked = asked.with_levels(chosen)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         release = anonymize(
             data,
@@ -158,25 +164,7 @@ def explain(
         show(explanation_summary, found)
 
 
-@app.command(cls=DescribedCommand)
-def lattice(
-    data: DataArgument,
-    plan: PlanArgument,
-    engine: EngineOption = "auto",
-    master: MasterOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the lattice of levels: how many nodes satisfy the plan, which are minimal, and the best by each measure."""
-    from hedgerow.api import explore_lattice
-    from hedgerow.reports.terminal.release import lattice_summary
-
-    found = explore_lattice(data, plan, engine, master).to_dict()
-    if as_json:
-        print_json(found)
-    else:
-        show(lattice_summary, found)
-
-
+app.command(cls=DescribedCommand)(lattice)
 app.command(cls=DescribedCommand)(compare)
 app.command(cls=DescribedCommand)(bound)
 app.command()(simulate)

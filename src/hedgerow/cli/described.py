@@ -64,6 +64,13 @@ def engines() -> tuple[str, ...]:
     return engine_words()
 
 
+def sort_keys() -> tuple[str, ...]:
+    """Return what nodes of the lattice can be sorted by."""
+    from hedgerow.evaluation.nodes import sort_keys
+
+    return sort_keys()
+
+
 def _where() -> Iterable[str]:
     from hedgerow.engines.descriptor import ENGINES
 
@@ -85,6 +92,7 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "{measures}": _measures,
     "{forms}": lambda: ("|".join(forms()),),
     "{export forms}": lambda: ("|".join(export_forms()),),
+    "{sort keys}": sort_keys,
     "{engines}": lambda: ("|".join(engines()),),
     "{where}": _where,
     "{files}": _files,

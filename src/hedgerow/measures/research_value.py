@@ -7,6 +7,8 @@ numbers, the share of values that can still be told apart for labels. Everything
 What the thesis leaves open, and what holds here: a record that is withheld, and a cell that is suppressed, span the
 whole column and break no rule; the root of a hierarchy breaks every rule of its column. Of records that nothing is
 known of, only their number counts: the whole column is that of the others.
+
+The owner may say what each level of a column is worth; that takes the place of all of the above.
 """
 
 from __future__ import annotations
@@ -53,6 +55,9 @@ class ColumnValue:
         Whether spans of numbers count, or else numbers of labels.
     records
         Number of records by code.
+    given
+        What the owner says that each level is worth, from level 0 to the root; empty if it is computed. Then weight,
+        granularity and rules play no part.
     """
 
     column: QuasiIdentifier
@@ -62,6 +67,7 @@ class ColumnValue:
     blend: Fraction | None
     in_numbers: bool
     records: IntArray
+    given: tuple[Fraction, ...] = ()
 
     # -- what single published values span and break -----------------------------------------------------------------
 
@@ -223,8 +229,23 @@ class ColumnValue:
             return self.weight * granularity * kept
         return self.weight * (self.blend * granularity + (1 - self.blend) * kept)
 
-    def of_level(self, nodes: IntArray) -> Fraction:
+    @cached_property
+    def _given_by_height(self) -> tuple[Fraction, ...]:
+        """What the owner says that nodes of each height are worth; of fewer records a hierarchy may have fewer."""
+        assert isinstance(self.column, TreeColumn)
+        height = self.column.hierarchy.height
+        return (*self.given[:-1][:height], *self.given[-1:] * (height + 1 - min(len(self.given) - 1, height)))
+
+    def given_of(self, nodes: IntArray) -> list[Fraction]:
+        """What the owner says that published nodes are worth, by their height; the root, as its level."""
+        assert isinstance(self.column, TreeColumn)
+        worths = self._given_by_height
+        return [worths[height] for height in self.column.hierarchy.heights[nodes].tolist()]
+
+    def of_level(self, nodes: IntArray, level: int) -> Fraction:
         """Research value of a level, given the node that every code becomes."""
+        if self.given:
+            return self.given[min(level, len(self.given) - 1)]
         present = np.flatnonzero(self.records > 0)
         used = np.unique(nodes[present])
         if self.in_numbers:
@@ -243,6 +264,13 @@ class ColumnValue:
 
         ``unknown`` more records are withheld, whose values play no part.
         """
+        if self.given:
+            worths = [*self.given_of(shown.node), self.given[-1]]
+            times = np.bincount(np.where(hidden, len(worths) - 1, group_of), minlength=len(worths)).tolist()
+            times[-1] += unknown
+            return sum((worth * count for worth, count in zip(worths, times, strict=True)), Fraction(0)) / max(
+                len(codes) + unknown, 1
+            )
         each, of_group = np.unique(np.append(self.spans(shown), self.whole_span), return_inverse=True)
         span_of = of_group[np.where(hidden, -1, group_of)]
         if self.in_numbers:
@@ -290,6 +318,7 @@ def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
                 None if asked.lambda_ is None else Fraction(asked.lambda_),
                 plan.attributes[column.name].in_numbers,
                 records.astype(np.int64),
+                tuple(Fraction(worth) for worth in (asked.levels or {}).get(column.name, ())),
             )
         )
     return tuple(values)
@@ -336,6 +365,10 @@ def mean_group_value(microdata: Microdata, recoding: Recoding, values: tuple[Col
     total = 0.0
     for position, value in enumerate(values):
         shown = recoding.shown(position)
+        if value.given:
+            worths = np.array([float(worth) for worth in value.given_of(shown.node)])
+            total += float(np.dot(worths, recoding.showing(position)))
+            continue
         importances = np.array([float(worth) for worth in value.importances])
         whole = float(value.base) + importances.sum()
         kept = (whole - importances @ value.breaks(shown)) / whole if whole else np.ones(recoding.groups)

@@ -111,7 +111,8 @@ class TreeColumn:
         if not self.marked:
             return np.zeros(len(codes), bool)
         limit = self.limit_keys[codes]
-        broken: npt.NDArray[np.bool_] = self.hierarchy.depths[shown.node] < self.hierarchy.depths[limit]
+        depths = self.hierarchy.depths[self.hierarchy.node_of_label]  # what repeats its label up a chain means the same
+        broken: npt.NDArray[np.bool_] = depths[shown.node] < depths[limit]
         return broken
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.plan.check_levels import check_levels
 from hedgerow.plan.check_value import check_rules, check_weights
 from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS, objectives
 from hedgerow.plan.grammar import part_of_grammar, validate
@@ -41,6 +43,10 @@ PARTS_BY_ROLE: dict[str, set[str]] = {
 }
 
 
+LEVELED = ("quasi-identifier",)
+"""Roles of columns that a method of whole levels publishes at one level: only these may repeat labels."""
+
+
 def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None, list[Problem]]:
     """Turn plain data into a plan; return what could be read and every problem found."""
     if not isinstance(raw, Mapping):
@@ -54,7 +60,7 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
     problems = []
     attributes = {}
     for name, attribute in model.attributes.items():
-        attributes[name], found = _check_attribute(name, attribute, places, base)
+        attributes[name], found = _check_attribute(name, attribute, places, base, model.method.name)
         problems += found
     model = model.model_copy(update={"attributes": attributes})
     return model, problems + _check_k(model.privacy.k, places) + _check_whole(model, places)
@@ -67,11 +73,17 @@ def _check_readable_parts(raw: Mapping[str, Any], places: Places, base: Path | N
     for name, part in columns.items() if isinstance(columns, Mapping) else ():
         with suppress(ValidationError):
             known = _known_keys(part, (*Attribute.model_fields, "limits"))
-            problems += _check_attribute(name, Attribute.model_validate(known), places, base)[1]
+            problems += _check_attribute(name, Attribute.model_validate(known), places, base, _method_name(raw))[1]
     with suppress(ValidationError):
         known = _known_keys(raw.get("privacy"), part_of_grammar("privacy").model_fields)
         problems += _check_k(dict(part_of_grammar("privacy").model_validate(known))["k"], places)
     return problems
+
+
+def _method_name(raw: Mapping[str, Any]) -> str:
+    """Return the method that plain data asks for, as far as it can be read."""
+    method = raw.get("method")
+    return str(method.get("name") if isinstance(method, Mapping) else method)
 
 
 def _known_keys(part: Any, names: Iterable[str]) -> Any:
@@ -184,7 +196,7 @@ def _shown(value: Any) -> str:
 
 
 def _check_attribute(
-    name: str, attribute: Attribute, places: Places, base: Path | None
+    name: str, attribute: Attribute, places: Places, base: Path | None, method: str
 ) -> tuple[Attribute, list[Problem]]:
     at: tuple[Any, ...] = ("attributes", name)
     problems: list[Problem] = []
@@ -228,6 +240,9 @@ def _check_attribute(
             report("hierarchy-file", message, "write the hierarchy out as a tree", "hierarchy")
         else:
             tree = attempt(lambda: kind.check(spec, base or Path()), "hierarchy")
+        if tree is not None and not (method in METHODS and METHODS[method].needs_levels and attribute.role in LEVELED):
+            place = str((base or Path()) / spec.file) if kind.is_file and spec.file is not None else ""
+            tree = attempt(partial(tree.with_plain_labels, place), "hierarchy")
         if kind.is_file and tree is not None:
             attribute = attribute.model_copy(update={"hierarchy": spec_of(tree)})
     if attribute.numeric is False and attribute.free:
@@ -321,7 +336,7 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
             Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
         )
     problems += _check_demands(model, places) + _check_method(model, places)
-    problems += check_rules(model, places) + check_weights(model, places)
+    problems += check_rules(model, places) + check_weights(model, places) + check_levels(model, places)
     if model.missing == "matches-any" and model.person is not None:
         message = "'missing: matches-any' does not go with a person key."
         problems.append(Problem("conflict", message, places.of(("missing",)), "leave one of the two out"))

@@ -49,11 +49,14 @@ def _check_rule(rule: Rule, attribute: Attribute, place: str) -> list[Problem]:
         return [Problem("wrong-value", message, place, "name two different ones")]
     if attribute.hierarchy is None or attribute.hierarchy.tree is None:
         return []  # which values there are is known only from the data
-    tree = Hierarchy.from_tree(attribute.hierarchy.tree)
+    tree = Hierarchy.from_tree(attribute.hierarchy.tree, as_printed=True)
     unknown = [name for name in rule.keep_apart if name not in tree]
     if unknown:
         message = start + f"{unknown[0]!r} is not a node of the hierarchy."
         return [Problem("unknown-node", message, place, did_you_mean(unknown[0], tree.names))]
+    twofold = [problem for name in rule.keep_apart for problem in tree.meanings_problem(name)]
+    if twofold:
+        return [Problem(twofold[0].code, start + twofold[0].message, place, twofold[0].hint)]
     if one in tree.ancestors(other) or other in tree.ancestors(one):
         message = start + f"of {one!r} and {other!r} one holds the other, so no release can keep them apart."
         return [Problem("conflict", message, place, "name two nodes side by side")]

@@ -391,6 +391,12 @@ class ResearchValue(Frozen):
         alias="lambda",
         description="λ·granularity + (1 − λ)·rules; absent: granularity × rules",
     )
+    levels: dict[Label, tuple[Number, ...]] | None = Field(
+        default=None,
+        min_length=1,
+        description="lattice: by column, what each level is worth, from level 0 to the root, in place of what is "
+        "computed; numbers from 0 to 100 that never rise",
+    )
 
 
 def _effort(value: Any) -> Any:
@@ -430,6 +436,11 @@ class Method(Frozen):
         description="lattice by research value: exact never lists the nodes; the others are the thesis's",
     )
     block: int = Field(default=4, ge=1, description="lattice by research value, divided: attributes in a block")
+    levels: dict[Label, Annotated[int, Field(ge=0)]] | None = Field(
+        default=None,
+        min_length=1,
+        description="lattice: the level of each column, as the owner chooses; columns that are not named are searched",
+    )
     suppress: bool = Field(
         default=False, description="utility: single cells may be released as missing; needs missing: matches-any"
     )

@@ -91,11 +91,25 @@ class Plan(PlanModel):
         """
         return Plan.from_dict({**self.to_dict(), **changes})
 
+    def with_levels(self, levels: Mapping[str, int]) -> Plan:
+        """Return the plan that publishes each of these columns at its level, by the lattice; others are searched.
+
+        Examples
+        --------
+        >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 5}})
+        >>> plan.with_levels({"sex": 0}).method.levels
+        {'sex': 0}
+        """
+        method = self.to_dict().get("method", {})
+        if "levels" not in METHODS[self.method.name].options:
+            method = {"name": "lattice", "limits": self.method.limits}
+        return self.replace(method={**method, "levels": dict(levels)})
+
     def settled(self) -> Plan:
         """Return the plan without what its method does not use.
 
-        A column may have levels for the lattice and free intervals for clustering; and weights given together are
-        the same as weights given one by one.
+        A column may have levels for the lattice and free intervals for clustering, and its levels may be worth
+        something that no other method asks about; and weights given together are the same as weights given one by one.
         """
         attributes = dict(self.attributes)
         for name in self.quasi_identifiers:
@@ -108,7 +122,10 @@ class Plan(PlanModel):
             if isinstance(self.weights, Mapping) and name in self.weights:
                 attributes[name] = attribute.model_copy(update={"weight": self.weights[name]})
         weights = None if isinstance(self.weights, Mapping) else self.weights
-        return self.model_copy(update={"attributes": attributes, "weights": weights})
+        changes: dict[str, Any] = {"attributes": attributes, "weights": weights}
+        if self.research_value.levels is not None and not METHODS[self.method.name].needs_levels:
+            changes["research_value"] = self.research_value.model_copy(update={"levels": None})
+        return self.model_copy(update=changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, hierarchies written out, defaults left out."""

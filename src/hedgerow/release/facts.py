@@ -71,6 +71,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         facts["score"] = facts[objectives()[plan.method.objective].name]
     if plan.rules:
         facts["rules"] = rules_kept(recoding, measured.worths, plan.rules)
+    if plan.research_value.levels:
+        facts["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
     if plan.method.suppress:

@@ -147,7 +147,7 @@ class TableReading:
         path = Path(asked["path"])
         if path.stat().st_size > LARGEST_HIERARCHY:
             raise DataError(Problem("too-much", "This file is too large to be a hierarchy.", hint="upload another"))
-        tree = read_hierarchy(path)
+        tree = read_hierarchy(path, as_printed=True)  # whether the method can do with it is for the plan to say
         return {"names": tree.names, "parents": tree.parents}
 
     def first_wish(self, asked: Asked) -> Answer:

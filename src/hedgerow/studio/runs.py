@@ -124,4 +124,6 @@ def _title(plan: Plan) -> str:
     limited = sum(1 for name in plan.quasi_identifiers if plan.attributes[name].limit is not None)
     limits = f"{limited} limit" + ("" if limited == 1 else "s") if limited else "no limits"
     asked = ", ".join(f"{name} = {value}" for name, value in plan.short()["privacy"].items())
-    return f"{name_of_method(plan)}, {asked}, {limits}"
+    chosen = ", ".join(f"{name} {level}" for name, level in (plan.method.levels or {}).items())
+    method = f"{plan.method.name} at {chosen}" if chosen else name_of_method(plan)
+    return f"{method}, {asked}, {limits}"

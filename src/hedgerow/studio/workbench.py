@@ -85,6 +85,7 @@ class Workbench:
         self._future: list[Plan] = []
         self._lock = threading.RLock()
         self._outlook: tuple[str, Outlook] | None = None
+        self._nodes: tuple[str, Job] | None = None  # a list of nodes of the lattice, and what it was made of
 
     # -- the table -----------------------------------------------------------------------------------------------------
 
@@ -234,6 +235,38 @@ class Workbench:
         if self.plan is None:
             raise HedgerowError(Problem("usage", "There is no table yet.", hint="open one first"))
         return self.plan
+
+    # -- nodes of the lattice ------------------------------------------------------------------------------------------
+
+    def look_at_nodes(self, which: str, sort: str, most: int) -> Job:
+        """List nodes of the lattice of the plan, whatever levels it chooses."""
+        plan = self._planned()
+        assert self.source is not None
+        if self._nodes is not None:
+            self._nodes[1].cancel()
+        asked = {"which": which, "sort": sort, "most": most}
+        job = self.begin({"task": "nodes", "data": self.source.place, "plan": _plain(plan.to_dict()), **asked})
+        self._nodes = self._nodes_of(plan), job
+        return job
+
+    def nodes_job(self) -> Job | None:
+        """Return the list of nodes, if it is one of the plan and the table as they are."""
+        known = self._nodes is not None and self.plan is not None and self._nodes[0] == self._nodes_of(self.plan)
+        return self._nodes[1] if known and self._nodes is not None else None
+
+    def _nodes_of(self, plan: Plan) -> str:
+        """Tell the lattices of plans apart: what levels a plan chooses of it makes no difference."""
+        method = plan.method.model_copy(update={"levels": None})
+        place = "" if self.source is None else self.source.place
+        return f"{plan.model_copy(update={'method': method}).digest()} {place}"
+
+    def choose_levels(self, levels: Mapping[str, int]) -> tuple[Problem, ...]:
+        """Let the plan choose a node; returns what is wrong with that, if anything."""
+        try:
+            method = self._planned().with_levels(levels).to_dict()["method"]
+        except PlanError as error:
+            return error.problems
+        return self.change(method=method)
 
     # -- hierarchies and stores ----------------------------------------------------------------------------------------
 

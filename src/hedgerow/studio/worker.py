@@ -45,6 +45,16 @@ def compare_patterns(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     return found.to_dict()
 
 
+def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """List nodes of the lattice, with what their releases would be like."""
+    from hedgerow.api import lattice
+    from hedgerow.plan import Plan
+
+    plan = Plan.from_dict(task["plan"], base=None)
+    wish = {name: task[name] for name in ("which", "sort", "most")}
+    return lattice(task["data"], plan, **wish, progress=tell).to_dict()
+
+
 def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the report of a release."""
     from hedgerow.reports.material import SignOff
@@ -89,6 +99,7 @@ CHANGES = (*WITH_RECORDS, "optimize", "restart")
 TASKS: dict[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
     "release": make_release,
     "patterns": compare_patterns,
+    "nodes": list_nodes,
     "report": write_report,
     "maintain": maintain,
 }

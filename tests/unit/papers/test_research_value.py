@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -321,3 +322,73 @@ def test_adult_a_comparison_shows_the_tree_of_the_thesis_beside_every_release(co
             continue
         assert run.tree["records"] + sum(run.tree["left_out"].values()) == 30_162
         assert sum(leaf["size"] for leaf in run.tree["leaves"]) == run.tree["records"]
+
+
+# ---- Table 4: what an expert says that levels are worth; race as printed repeats a label on its levels ----------------
+
+RACE_LINES = [("W", "W", "W", "W", "any"), ("B", "B", "B", "O", "any"), ("L", "L", "O", "O", "any"),
+        ("A", "O", "O", "O", "any"), ("O", "O", "O", "O", "any")]  # fmt: skip
+RACE_LEVELS = {0.95: "W, B, L, A, O", 0.72: "W, B, L, O", 0.58: "W, B, O", 0.10: "W, O"}
+"""Race of Table 4; the root is not listed, and worth nothing ("the most general level with a zero research value")."""
+GENDER_LEVELS = {0.85: "M, F, O", 0.65: "M, U"}
+GENDER = {"any": {"M": {"M": {}}, "U": {"F": {}, "O": {}}}}
+"""The first of the two that Table 4 prints for 0.65: M and U, or F and U."""
+PEOPLE = {("W", "M"): 30, ("W", "F"): 30, ("B", "M"): 12, ("B", "F"): 12, ("L", "M"): 6, ("L", "F"): 6,
+          ("A", "M"): 3, ("A", "F"): 3, ("O", "M"): 2, ("O", "F"): 2, ("W", "O"): 5}  # fmt: skip
+
+
+def table_4(k: int, folder: Path, **method: Any) -> tuple[pa.Table, hr.Plan]:
+    (folder / "race.csv").write_text("".join(";".join(line) + "\n" for line in RACE_LINES))
+    raw = {
+        "attributes": {
+            "race": {"role": "quasi-identifier", "hierarchy": {"file": "race.csv"}},
+            "gender": {"role": "quasi-identifier", "hierarchy": {"tree": GENDER}},
+        },
+        "privacy": {"k": k},
+        "method": {"name": "lattice", "objective": "research-value", **method},
+        "research_value": {"levels": {"race": [*RACE_LEVELS, 0], "gender": [*GENDER_LEVELS, 0]}},
+    }
+    people = [who for who, times in PEOPLE.items() for _ in range(times)]
+    table = pa.table({"race": [race for race, _ in people], "gender": [gender for _, gender in people]})
+    return table, hr.Plan.from_dict(raw, base=folder)
+
+
+def test_rv_table_4_levels_and_their_values(tmp_path: Path) -> None:
+    table, plan = table_4(2, tmp_path)
+    microdata = encode_table(read_table(table, plan), plan)
+    space, values = make_space(microdata), column_values(microdata, plan)
+    for column, printed, maps in zip(microdata.columns, (RACE_LEVELS, GENDER_LEVELS), space.maps, strict=True):
+        shown = [{column.hierarchy.names[node] for node in nodes.tolist()} for nodes in maps]  # type: ignore[union-attr]
+        assert shown == [*(set(labels.split(", ")) for labels in printed.values()), {"any"}]
+    by_level = level_values(space, values)
+    assert [[float(value) for value in part] for part in by_level] == [[*RACE_LEVELS, 0.0], [*GENDER_LEVELS, 0.0]]
+
+
+@pytest.mark.parametrize("search", ["exact", "global", "hybrid", "divided", "local"])
+@pytest.mark.parametrize("k", [2, 3, 5, 9, 20])
+def test_rv_table_4_the_best_string_is_the_sum_of_the_printed_values(k: int, search: str, tmp_path: Path) -> None:
+    table, plan = table_4(k, tmp_path, search=search)
+    passing = {}
+    for race, gender in product(range(5), range(3)):
+        groups: Counter[tuple[str, str]] = Counter()
+        for (r, g), times in PEOPLE.items():
+            line = next(line for line in RACE_LINES if line[0] == r)
+            groups[line[race], (g, "U" if g in "FO" else g, "any")[gender]] += times
+        if min(groups.values()) >= k:
+            passing[race, gender] = [*RACE_LEVELS, 0][race] + [*GENDER_LEVELS, 0][gender]
+    release = hr.anonymize(table, plan, tmp_path / "release")
+    node = (release.facts["levels"]["race"], release.facts["levels"]["gender"])
+    assert node in passing
+    assert release.facts["score"] == pytest.approx(passing[node])
+    assert release.facts["research_value"] == pytest.approx(passing[node])  # nobody is withheld
+    if search != "local":
+        assert release.facts["score"] == pytest.approx(max(passing.values()))
+    assert hr.verify(tmp_path / "release", table).kept
+    best = hr.lattice(table, plan, which="best").best["research-value"]
+    assert best.value == pytest.approx(max(passing.values()))
+
+
+def test_rv_race_as_printed_is_not_for_methods_that_publish_several_levels(tmp_path: Path) -> None:
+    _, plan = table_4(2, tmp_path)
+    with pytest.raises(hr.PlanError, match="'O'"):
+        plan.replace(method="cluster")

@@ -1,6 +1,7 @@
 """Full-domain generalization: the lattice of levels, and searches on it."""
 
 from hedgerow.anonymization.lattice.conflicts import Patience
+from hedgerow.anonymization.lattice.failing import Failing, failing_at
 from hedgerow.anonymization.lattice.minimal import MinimalNodes, find_minimal
 from hedgerow.anonymization.lattice.optimal import Optimum, find_optimum
 from hedgerow.anonymization.lattice.recode import recode
@@ -9,6 +10,7 @@ from hedgerow.anonymization.lattice.samarati import LowestNodes, samarati
 from hedgerow.anonymization.lattice.space import Node, Space, make_space
 
 __all__ = [
+    "Failing",
     "LowestNodes",
     "MinimalNodes",
     "Node",
@@ -16,6 +18,7 @@ __all__ = [
     "Patience",
     "Research",
     "Space",
+    "failing_at",
     "find_minimal",
     "find_optimum",
     "make_space",

@@ -12,6 +12,7 @@ from hedgerow.anonymization.kernels.codes import FEASIBLE, INFEASIBLE, OPEN
 from hedgerow.anonymization.lattice.checker import Checker, make_checker, rises
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.privacy import Requirement
+from hedgerow.types import Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class MinimalNodes:
     checked: int
 
 
-def find_minimal(space: Space, requirement: Requirement, budget: int = 0) -> MinimalNodes:
+def find_minimal(space: Space, requirement: Requirement, budget: int = 0, tell: Steps | None = None) -> MinimalNodes:
     """Classify every node and pick the minimal ones.
 
     Where feasibility rises with the lattice (the models survive growth, or nothing may be withheld) boxes of nodes are
@@ -42,10 +43,12 @@ def find_minimal(space: Space, requirement: Requirement, budget: int = 0) -> Min
     checker = make_checker(space, requirement, "loss")
     state = np.zeros(space.shape, np.uint8)
     if rises(requirement, budget):
-        checked = _halve(space, checker, budget, state)
+        checked = _halve(space, checker, budget, state, tell)
     else:
         view = checker.base()
-        for node in np.ndindex(*space.shape):
+        for done, node in enumerate(np.ndindex(*space.shape)):
+            if tell is not None:
+                tell(done, space.nodes)
             state[node] = FEASIBLE if checker.check(view, node).withheld <= budget else INFEASIBLE
         checked = space.nodes
     feasible = state == FEASIBLE
@@ -59,7 +62,7 @@ def find_minimal(space: Space, requirement: Requirement, budget: int = 0) -> Min
     return MinimalNodes(tuple(sorted(nodes, key=lambda node: (sum(node), node))), feasible, checked)
 
 
-def _halve(space: Space, checker: Checker, budget: int, state: npt.NDArray[np.uint8]) -> int:
+def _halve(space: Space, checker: Checker, budget: int, state: npt.NDArray[np.uint8], tell: Steps | None) -> int:
     """Classify all nodes by halving boxes; returns how many were checked."""
     checked = 0
     top = tuple(size - 1 for size in space.shape)
@@ -69,6 +72,8 @@ def _halve(space: Space, checker: Checker, budget: int, state: npt.NDArray[np.ui
         if state[node] != OPEN:
             return
         checked += 1
+        if tell is not None:
+            tell(checked, 0)
         if checker.check(view, node).withheld <= budget:
             state[tuple(slice(level, None) for level in node)] = FEASIBLE
         else:

@@ -96,7 +96,10 @@ class Research:
 
 def level_values(space: Space, values: tuple[ColumnValue, ...]) -> list[list[Fraction]]:
     """Research value of every level of every attribute."""
-    return [[value.of_level(nodes) for nodes in levels] for value, levels in zip(values, space.maps, strict=True)]
+    return [
+        [value.of_level(nodes, level) for nodes, level in zip(levels, space.numbers(j), strict=True)]
+        for j, (value, levels) in enumerate(zip(values, space.maps, strict=True))
+    ]
 
 
 def search_research(

@@ -24,6 +24,6 @@ DESCRIPTOR = MethodDescriptor(
         Variant("hybrid", "Research value, the thesis's hybrid search", _by_value("hybrid")),
         Variant("divided", "Research value, block by block", _by_value("divided")),
     ),
-    options=frozenset({"objective", "search", "block"}),
+    options=frozenset({"objective", "search", "block", "levels"}),
     objectives=("loss", "ncp", "granularity", "discernibility", "group-size", "research-value"),
 )

@@ -250,7 +250,7 @@ def _published_classes(microdata: Microdata, recoding: Recoding, classes: _Class
     column, shown = microdata.columns[classes.position], recoding.shown(classes.position)
     if isinstance(column, TreeColumn):
         hierarchy = column.hierarchy
-        is_leaf = np.array([name in hierarchy.code_of for name in hierarchy.names], bool)
+        is_leaf = np.isin(hierarchy.node_of_label, hierarchy.node_of_label[hierarchy.leaf_nodes])
         single, code = is_leaf[shown.node], hierarchy.first_leaf[shown.node]
     else:
         single, code = shown.lo == shown.hi, shown.lo

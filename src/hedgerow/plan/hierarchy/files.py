@@ -41,11 +41,14 @@ def read_paths(path: Path) -> list[tuple[str, ...]]:
     return lines
 
 
-def read_hierarchy(path: str | Path) -> Hierarchy:
-    """Read a hierarchy file; problems name the file."""
+def read_hierarchy(path: str | Path, as_printed: bool = False) -> Hierarchy:
+    """Read a hierarchy file; problems name the file.
+
+    ``as_printed`` lets a label stand on several levels for different groups, as :meth:`Hierarchy.from_paths` says.
+    """
     path = Path(path)
     try:
-        return Hierarchy.from_paths(read_paths(path))
+        return Hierarchy.from_paths(read_paths(path), as_printed)
     except PlanError as error:
         raise PlanError(
             Problem(problem.code, problem.message, problem.place or str(path), problem.hint)

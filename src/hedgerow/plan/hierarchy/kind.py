@@ -86,7 +86,7 @@ class KindDescriptor:
         Where it stands among the others.
     check
         Given the part of the plan and the folder of the plan file: refuses what is wrong, and returns the tree if the
-        plan alone gives it.
+        plan alone gives it. A label may stand on several levels of it; who cannot do with that refuses it.
     build
         Builds the tree over the labels that occur in a column.
     beside

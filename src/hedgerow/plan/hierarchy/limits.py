@@ -17,11 +17,14 @@ def nodes_by_name(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[int, ...]
     Raises
     ------
     PlanError
-        Naming every label that the hierarchy does not have.
+        Naming every label that the hierarchy does not have, or has for two different groups.
     """
     marked, problems = [], []
     for name in names:
-        if name in hierarchy:
+        twofold = hierarchy.meanings_problem(name)
+        if twofold:
+            problems += twofold
+        elif name in hierarchy:
             marked.append(hierarchy.node(name))
         else:
             hint = did_you_mean(name, hierarchy.names)

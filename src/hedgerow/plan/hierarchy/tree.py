@@ -8,7 +8,7 @@ the algorithms a group is a box ``[lo, hi]``.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.plan.hierarchy.paths import (
+    identities,
+    path_problems,
+    printed_problems,
+    tree_paths,
+    ways_of,
+    without_padding,
+)
 from hedgerow.types import IntArray
 
 
@@ -46,24 +54,37 @@ class Hierarchy:
     # -- making one ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_paths(cls, paths: Iterable[Sequence[str]]) -> Hierarchy:
+    def from_paths(cls, paths: Iterable[Sequence[str]], as_printed: bool = False) -> Hierarchy:
         """Build from one path per leaf, each from the leaf to the root (as ARX writes them).
+
+        Parameters
+        ----------
+        paths
+            The paths.
+        as_printed
+            Whether a label may stand on several levels for different groups, as in printed tables: ``Asian;Other;*``
+            and ``Black;Other;*`` beside ``Asian;Other;Other;*``. That is sound where one level of all is published.
 
         Raises
         ------
         PlanError
             With every problem found: two parents, a cycle, more than one root, an ambiguous label.
         """
-        rows = [_without_padding(path) for path in paths]
-        problems = _path_problems(rows)
+        rows = [without_padding(path) for path in paths]
+        problems = path_problems(rows)
+        if problems and as_printed:
+            problems = printed_problems(rows)
+            identify: Callable[[Sequence[str]], list[Any]] = ways_of
+        else:
+            identify = identities
         if problems:
             raise PlanError(problems)
-        return cls._from_clean_paths(rows)
+        return cls._from_clean_paths(rows, identify)
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any]) -> Hierarchy:
+    def from_tree(cls, tree: Mapping[str, Any], as_printed: bool = False) -> Hierarchy:
         """Build from a nested mapping ``{root: {node: [leaf, …]}}``; an empty or missing value makes a leaf."""
-        return cls.from_paths(_tree_paths(tree))
+        return cls.from_paths(tree_paths(tree), as_printed)
 
     @classmethod
     def flat(cls, values: Iterable[str], root: str = "*") -> Hierarchy:
@@ -71,11 +92,13 @@ class Hierarchy:
         return cls.from_paths([(value, root) for value in values])
 
     @classmethod
-    def _from_clean_paths(cls, rows: list[tuple[str, ...]]) -> Hierarchy:
+    def _from_clean_paths(
+        cls, rows: list[tuple[str, ...]], identify: Callable[[Sequence[str]], list[Any]]
+    ) -> Hierarchy:
         children: dict[Any, dict[Any, None]] = {}
-        root = _identities(rows[0])[0]
+        root = identify(rows[0])[0]
         for row in rows:
-            line = _identities(row)
+            line = identify(row)
             for above, below in itertools.pairwise(line):
                 children.setdefault(above, {}).setdefault(below)
         names: list[str] = []
@@ -169,8 +192,75 @@ class Hierarchy:
 
     @cached_property
     def node_of_label(self) -> IntArray:
-        """For every node, the uppermost one with its label: they mean the same."""
-        return np.array([self._node_of[name] for name in self.names], np.int64)
+        """For every node, the uppermost one of its chain with its label and its leaves: they mean the same."""
+        first, last = self.first_leaf.tolist(), self.last_leaf.tolist()
+        found = list(range(len(self.names)))
+        for node, above in enumerate(self.parents[1:], 1):
+            if self.names[node] == self.names[above] and (first[node], last[node]) == (first[above], last[above]):
+                found[node] = found[above]
+        return np.array(found, np.int64)
+
+    # -- labels that stand for several groups, as in printed tables -------------------------------------------------
+
+    @cached_property
+    def meanings(self) -> dict[str, tuple[int, ...]]:
+        """The nodes of every label that stands for several groups of values, one node for each group."""
+        if len(set(self.names)) == len(self.names):
+            return {}
+        spans: dict[str, dict[tuple[int, int], int]] = {}
+        for node, name in enumerate(self.names):
+            spans.setdefault(name, {}).setdefault((int(self.first_leaf[node]), int(self.last_leaf[node])), node)
+        return {name: tuple(nodes.values()) for name, nodes in spans.items() if len(nodes) > 1}
+
+    def meanings_problem(self, name: str) -> list[Problem]:
+        """Say which two groups a label stands for, if it does for several."""
+        nodes = self.meanings.get(name, ())
+        return [] if not nodes else [self.two_groups(nodes[-1], nodes[-2])]
+
+    def two_groups(self, one: int, other: int) -> Problem:
+        """Say that two nodes share a label and not their values, with a line of the hierarchy for each."""
+        lines = [self._line_of(node, beside) for node, beside in ((one, other), (other, one))]
+        message = f"{self.names[one]!r} stands for two different groups, {lines[0]} and {lines[1]}."
+        return Problem("ambiguous-label", message, hint="give one of the two another name")
+
+    def _line_of(self, node: int, beside: int) -> str:
+        """Name a node by its level on a line of the hierarchy, if can be one that another node is not on."""
+        leaves = range(int(self.first_leaf[node]), int(self.last_leaf[node]) + 1)
+        others = range(int(self.first_leaf[beside]), int(self.last_leaf[beside]) + 1)
+        line = self.paths()[next((leaf for leaf in leaves if leaf not in others), leaves[0])]
+        level = len(line) - 1 - int(self.depths[node])
+        return f"level {level} of the line {';'.join(line)!r}"
+
+    def two_meanings(self, nodes: IntArray) -> tuple[int, int] | None:
+        """Return two of these nodes that share a label and not their values; None if every label means one thing."""
+        if not self.meanings:
+            return None
+        seen: dict[str, int] = {}
+        for node in np.unique(self.node_of_label[nodes]).tolist():
+            if self.names[node] in self.meanings:
+                other = seen.setdefault(self.names[node], node)
+                if self.leaf_counts[other] != self.leaf_counts[node] or self.last_leaf[other] != self.last_leaf[node]:
+                    return other, node
+        return None
+
+    def with_plain_labels(self, place: str = "") -> Hierarchy:
+        """Return the tree if every label stands on one level, for methods that publish several levels side by side.
+
+        Raises
+        ------
+        PlanError
+            With every label that does not.
+        """
+        repeats = len(set(self.names)) < len(self.names)
+        problems = path_problems(list(self.paths())) if repeats else []
+        if problems:
+            problems = [one for one in problems if one.code != "ambiguous-label"]
+            problems += [one for name in self.meanings for one in self.meanings_problem(name)]
+            also = "or choose method: lattice, which publishes one level of it"
+            raise PlanError(
+                Problem(one.code, one.message, one.place or place, f"{one.hint}; {also}") for one in problems
+            )
+        return self
 
     # -- questions by code or node number --------------------------------------------------------------------------
 
@@ -227,7 +317,11 @@ class Hierarchy:
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """Labels on the way up from a node, itself first, root last."""
-        node, line = self.node(name), []
+        return self.way(self.node(name))
+
+    def way(self, node: int) -> tuple[str, ...]:
+        """Labels on the way up from a node by its number, itself first, root last."""
+        line = []
         while node >= 0:
             line.append(self.names[node])
             node = self.parents[node]
@@ -246,14 +340,7 @@ class Hierarchy:
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """One path per leaf, each from the leaf to the root."""
-        lines = []
-        for leaf in self.leaf_nodes.tolist():
-            node, line = leaf, []
-            while node >= 0:
-                line.append(self.names[node])
-                node = self.parents[node]
-            lines.append(tuple(line))
-        return tuple(lines)
+        return tuple(self.way(leaf) for leaf in self.leaf_nodes.tolist())
 
     def tree(self) -> dict[str, Any]:
         """Nested mapping of the whole tree; a leaf maps to an empty mapping."""
@@ -280,106 +367,3 @@ class Hierarchy:
             return f"<li>{escape(self.names[node])}{f'<ul>{shown}{more}</ul>' if below else ''}</li>"
 
         return f"<ul>{item(0)}</ul>"
-
-
-def _tree_paths(tree: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    paths: list[tuple[str, ...]] = []
-
-    def walk(below: Any, above: tuple[str, ...]) -> None:
-        if below is None or below == "" or (isinstance(below, Mapping | list | tuple) and not below):
-            paths.append(above)
-        elif isinstance(below, Mapping):
-            for name, deeper in below.items():
-                walk(deeper, (str(name), *above))
-        elif isinstance(below, list | tuple):
-            for deeper in below:
-                walk(deeper if isinstance(deeper, Mapping) else {deeper: None}, above)
-        else:
-            paths.append((str(below), *above))
-
-    if len(tree) != 1:
-        raise PlanError(
-            Problem(
-                "two-roots",
-                f"A tree must have one root. Got {len(tree)} top keys instead.",
-                hint="put them under one common key, such as '*'",
-            )
-        )
-    walk(tree, ())
-    return paths
-
-
-def _without_padding(path: Sequence[str]) -> tuple[str, ...]:
-    """Drop repeats of the root from the end of a path: ARX pads short paths so."""
-    line = tuple(path)
-    while len(line) > 2 and line[-1] == line[-2]:
-        line = line[:-1]
-    return line
-
-
-def _identities(path: Sequence[str]) -> list[tuple[str, int]]:
-    """Root-to-leaf identities; a label repeated down a chain gets 0, 1, … so that each step is a node of its own."""
-    line: list[tuple[str, int]] = []
-    for name in reversed(path):
-        repeat = line[-1][1] + 1 if line and line[-1][0] == name else 0
-        line.append((name, repeat))
-    return line
-
-
-def _path_problems(rows: list[tuple[str, ...]]) -> list[Problem]:
-    if not rows or not all(rows):
-        return [Problem("hierarchy-empty", "The hierarchy has no leaf.", hint="list at least one value")]
-    problems: dict[str, Problem] = {}
-    parent_of: dict[tuple[str, int], tuple[str, int]] = {}
-    children: dict[tuple[str, int], set[tuple[str, int]]] = {}
-    leaves: set[tuple[str, int]] = set()
-
-    def report(code: str, node: str, message: str, hint: str) -> None:
-        problems.setdefault(f"{code} {node}", Problem(code, message, hint=hint))
-
-    for row in rows:
-        line = _identities(row)
-        if len(set(line)) < len(line):
-            again = next(name for name, count in line if line.count((name, count)) > 1)
-            report(
-                "cycle",
-                again,
-                f"Node {again!r} is its own ancestor.",
-                "every label may stand once on a way from a leaf to the root",
-            )
-            continue
-        leaves.add(line[-1])
-        for above, below in itertools.pairwise(line):
-            known = parent_of.setdefault(below, above)
-            children.setdefault(above, set()).add(below)
-            if known != above:
-                report(
-                    "two-parents",
-                    below[0],
-                    f"Node {below[0]!r} has two parents: {known[0]!r} and {above[0]!r}.",
-                    "give the two different labels, or put the node in one place only",
-                )
-    roots = sorted({_identities(row)[0][0] for row in rows})
-    if len(roots) > 1:
-        report(
-            "two-roots",
-            "",
-            f"The hierarchy has {len(roots)} roots, {roots[0]!r} and {roots[1]!r} among them.",
-            "end every line in the same root, such as '*'",
-        )
-    for node in leaves & children.keys():
-        report(
-            "value-is-node",
-            node[0],
-            f"Node {node[0]!r} is both a value and a group of values.",
-            f"give the value a label of its own under it, such as '{node[0]} (not specified)'",
-        )
-    for node, above in parent_of.items():
-        if node[1] > 0 and len(children[above]) > 1:
-            report(
-                "ambiguous-label",
-                node[0],
-                f"Label {node[0]!r} names both a node and a group of which it is only a part.",
-                "rename one of the two, so that a released value means one thing",
-            )
-    return list(problems.values())

@@ -38,7 +38,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
     if "optimality" in facts:
         lines.add_row("optimality", bound_line(facts["optimality"]))
-    value = f"{facts['research_value']:.4f} of 1; mean over groups {facts['mean_group_value']:.4f}"
+    most = "by the worths that the plan gives" if "worths_given" in facts else "of 1"
+    value = f"{facts['research_value']:.4f} {most}; mean over groups {facts['mean_group_value']:.4f}"
     lines.add_row("research value", value)
     if "suppressed_cells" in facts:
         cells = sum(facts["suppressed_cells"].values())
@@ -94,6 +95,8 @@ def bound_summary(found: Mapping[str, Any]) -> RenderableType:
 
 def _search(facts: Mapping[str, Any]) -> str:
     """Say what a search of the lattice looked at, and how good its answer is."""
+    if facts.get("lattice", {}).get("nodes", facts.get("search", {}).get("strings")) == 1:
+        return "none: the plan gives the levels"
     if "lattice" in facts:
         return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
     search = facts["search"]
@@ -217,61 +220,3 @@ def verification_summary(found: Mapping[str, Any]) -> RenderableType:
         parts += [Text(f"{about} {', '.join(word)}", style="dim"), Text()]
     parts += [Text(note, style="yellow") for note in found.get("notes", ())]
     return Group(*parts, verdict)
-
-
-def lattice_summary(found: Mapping[str, Any]) -> RenderableType:
-    """Show the lattice: a bar for every height, the minimal nodes and the best ones."""
-    lines = Table.grid(padding=(0, 2))
-    lines.add_row("columns", ", ".join(found["columns"]))
-    lines.add_row("nodes", f"{found['nodes']:,}; {found['checked']:,} looked at to know all")
-    lines.add_row("satisfying", f"{found['satisfying']:,}, of which {found['minimal_nodes']:,} minimal")
-    lines.add_row("may be withheld", f"{found['budget']:,} records")
-    low = found["samarati"]
-    at = "none" if low["levels"] is None else _levels(low["levels"])
-    skipped = f", {low['skipped']:,} skipped by Condition 2" if low["skipped"] else ""
-    lines.add_row("binary search", f"{at}  ({low['checked']:,} looked at{skipped})")
-    for condition in found["conditions"]:
-        limits = f"maxP {condition['max_p']:,}, maxGroups {condition['max_groups']:,}"
-        lines.add_row(f"p = {condition['p']}", f"{limits} for {', '.join(condition['columns'])}")
-    parts: list[RenderableType] = [lines, Text(), _height_bars(found["heights"])]
-    if found["best"]:
-        table = _scored("best node by each measure", "measure")
-        for objective, node in found["best"].items():
-            _add_scored(table, objective, node)
-        parts += [Text(), table]
-    if found["minimal"]:
-        table = _scored("minimal nodes", "")
-        for node in found["minimal"][:12]:
-            _add_scored(table, "", node)
-        parts += [Text(), table, *and_more(found["minimal_nodes"] - 12, "--json lists up to 200")]
-    return Group(*parts)
-
-
-def _height_bars(heights: list[Mapping[str, Any]]) -> Table:
-    table = titled("nodes by height: satisfying of all", "height", numbers=("nodes", "satisfying", "minimal"))
-    table.add_column("")
-    most = max(height["nodes"] for height in heights)
-    for height in reversed(heights):
-        full = max(1, round(30 * height["nodes"] / most))
-        good = bar(height["satisfying"] / height["nodes"], full, behind=True)
-        numbers = (f"{height[name]:,}" for name in ("nodes", "satisfying", "minimal"))
-        table.add_row(str(height["height"]), *numbers, good)
-    return table
-
-
-def _scored(title: str, first: str) -> Table:
-    table = titled(title, first, room=1)
-    table.add_column("levels", no_wrap=True)
-    for name in ("withheld", "groups", "loss", "ncp", "granularity"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _add_scored(table: Table, first: str, node: Mapping[str, Any]) -> None:
-    scores = (f"{node[name]:.4f}" for name in ("loss", "ncp", "granularity"))
-    table.add_row(first, _levels(node["levels"]), f"{node['withheld']:,}", f"{node['groups']:,}", *scores)
-
-
-def _levels(levels: Mapping[str, int]) -> str:
-    """Write a node as its levels, in the order of the columns shown above it."""
-    return "⟨" + ",".join(str(level) for level in levels.values()) + "⟩"

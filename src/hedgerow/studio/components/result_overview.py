@@ -85,7 +85,8 @@ def show_tiles(run: Run) -> None:
         good = near_the_best(facts.get("optimality"))
         if good:
             theme.tile("at least", f"{facts['optimality']['at_least']:.4f}", "optimality", good)
-        theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", "of 1; up is better")
+        most = "by the plan's worths" if "worths_given" in facts else "of 1"
+        theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", f"{most}; up is better")
         theme.tile("limits broken", f"{facts['limits_broken']:,}", "limits-broken", "cells beyond their limit")
 
 

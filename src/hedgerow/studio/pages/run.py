@@ -13,6 +13,7 @@ from hedgerow.reports.wording import solved_exactly
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
+from hedgerow.studio.components.node_chooser import ChosenLevels, NodeChooser
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.components.result_cards import show_runs
 from hedgerow.studio.runs import Run
@@ -33,10 +34,19 @@ async def show() -> None:
             theme.empty("There is no table yet.", "Open one", "/data")
             return
         start = ui.column().classes("w-full gap-3")
+        nodes = ui.column().classes("w-full gap-3")
         listed = ui.column().classes("w-full gap-3")
         bar = OutlookBar(session.bench)
+        levels = ChosenLevels(session)
+
+        def start_chosen() -> None:
+            levels.refresh()
+            _start(session)
+
+        with nodes:
+            chooser = NodeChooser(session, start_chosen)
         with start:
-            _show_start(session, bar)
+            _show_start(session, bar, chooser, levels)
         _RunList(session, listed)
     await ui.context.client.connected()
     await bar.refresh()
@@ -47,7 +57,15 @@ def offered() -> dict[str, str]:
     return {one.name: f"{one.name} — {one.help}" for method in METHODS for one in method.variants}
 
 
-def _show_start(session: Session, bar: OutlookBar) -> None:
+def _start(session: Session, title: str = "") -> None:
+    """Make a release by the plan as it is now."""
+    plan = session.bench.plan
+    assert plan is not None
+    run = session.bench.start(title, lambda job: session.log.write("run ended", session, state=job.state))
+    session.log.write("run started", session, run=run.number, plan=plan.digest())
+
+
+def _show_start(session: Session, bar: OutlookBar, chooser: NodeChooser, levels: ChosenLevels) -> None:
     plan = session.bench.plan
     assert plan is not None
     current = name_of_method(plan)
@@ -62,13 +80,12 @@ def _show_start(session: Session, bar: OutlookBar) -> None:
             except HedgerowError:
                 method.value = current
                 raise
+            chooser.refresh()
+            levels.refresh()
             await bar.refresh()
 
     def start() -> None:
-        run = session.bench.start(
-            title.value.strip(), lambda job: session.log.write("run ended", session, state=job.state)
-        )
-        session.log.write("run started", session, run=run.number, plan=run.plan.digest())
+        _start(session, title.value.strip())
         title.value = ""
         button.disable()  # a double click is one wish
         ui.timer(1.5, button.enable, once=True)
@@ -76,6 +93,7 @@ def _show_start(session: Session, bar: OutlookBar) -> None:
     with theme.card():
         method = ui.select(names, value=current, label="Method", on_change=theme.safely(chosen)).classes("w-full")
         method.props("outlined dense data-testid=method")
+        levels.show()
         title = ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
         button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
             "unelevated size=lg data-testid=start"

@@ -26,7 +26,7 @@ from hedgerow.verification.counting.tabulation import RowGroups, count_groups, c
 from hedgerow.verification.reading.cells import distinct_cells, map_distinct, read_as, trim, without
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.published import Published
-from hedgerow.verification.values.columns import Cell, Column, column_of
+from hedgerow.verification.values.columns import Cell, Column, column_of, one_level
 from hedgerow.verification.values.sensitive import Place, Reader, Way
 
 if TYPE_CHECKING:
@@ -182,7 +182,8 @@ class Evidence(ABC):
             known = None
             if self.original is not None:
                 known = self.original.distinct(name)
-            judges[name] = column_of(self.plan, name, [label for label, _, _ in labels], known)
+            level = one_level(self.plan, self.published.facts.get("levels"), name)
+            judges[name] = column_of(self.plan, name, [label for label, _, _ in labels], known, level)
         return judges
 
     @cached_property

@@ -9,6 +9,9 @@ from hedgerow.plan import Plan
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.result import Promise
 
+CLOSE = 1e-6
+"""How far a sum of worths may be from the one stated, which is rounded."""
+
 
 def said_by_plan(plan: Plan) -> dict[str, Any]:
     """Return the facts that follow from the plan alone, as JSON has them.
@@ -31,6 +34,8 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
     }
     if plan.method.name == "lattice":
         said["objective"] = plan.method.objective
+    if plan.research_value.levels:
+        said["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.missing == "matches-any":
         said["missing"] = plan.missing
     found: dict[str, Any] = json.loads(json.dumps(said, default=float))
@@ -45,11 +50,27 @@ def check_plan(published: Published) -> Promise:
     faults = []
     if "plan" in differing or "plan" not in facts:
         faults.append("facts.json does not name this plan by its fingerprint")
-    others = [name for name in differing if name != "plan"]
+    others = [name for name in differing if name != "plan"] + _wrong_levels(published)
     if others:
         faults.append(f"facts.json says otherwise on {', '.join(others)}")
     asked = "the plan that facts.json names"
     return Promise("plan", asked, "; ".join(faults) or "this plan, and the same in both", kept=not faults)
+
+
+def _wrong_levels(published: Published) -> list[str]:
+    """Return what facts.json says otherwise of levels that the plan chooses, and of worths that it gives."""
+    plan, facts = published.plan, published.facts
+    levels = facts.get("levels", {})
+    wrong = []
+    if any(name in levels and levels[name] != level for name, level in (plan.method.levels or {}).items()):
+        wrong.append("levels")
+    worths = plan.research_value.levels or {}
+    by_value = plan.method.name == "lattice" and plan.method.objective == "research-value"
+    if by_value and set(worths) == set(levels) == set(plan.quasi_identifiers) and "score" in facts:
+        total = sum(float(worths[name][min(level, len(worths[name]) - 1)]) for name, level in levels.items())
+        if abs(total - facts["score"]) > CLOSE:
+            wrong.append("score")
+    return wrong
 
 
 def _same(one: Any, other: Any) -> bool:

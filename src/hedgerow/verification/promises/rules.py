@@ -13,9 +13,9 @@ from hedgerow.plan import Attribute, Rule
 from hedgerow.verification.counting.evidence import Evidence
 from hedgerow.verification.result import Promise
 from hedgerow.verification.values.bands import Bands
-from hedgerow.verification.values.columns import ladder_of
+from hedgerow.verification.values.columns import ladder_of, one_level
 from hedgerow.verification.values.numbers import Exact, Span, name_number, read_number, read_span, spans_of_band
-from hedgerow.verification.values.trees import Ladder, NamedTree
+from hedgerow.verification.values.trees import Ladder, NamedTree, OneLevel
 
 RULES = "rules"
 
@@ -95,7 +95,7 @@ class BetweenNodes(Distinction):
         for side in (self.one, self.other):
             names = _spellings(side) if isinstance(self.ladder, Bands) else {side}
             ways = [line for name in names if self.ladder.knows(name) for line in self.ladder.witnesses(name)]
-            sides.append((names, {label for line in ways for label in line.labels}))
+            sides.append((names, {label for line in ways for label in line.published}))
         return sides
 
 
@@ -107,7 +107,7 @@ def _spellings(name: str) -> set[str]:
     return {name} if span is None else {str(way) for way in spans_of_band(span.low, span.end)}
 
 
-def distinction_of(attribute: Attribute, rule: Rule, longest: int) -> Distinction:
+def distinction_of(attribute: Attribute, rule: Rule, longest: int, level: OneLevel | None = None) -> Distinction:
     """Read a rule as its column wants it.
 
     Parameters
@@ -118,9 +118,13 @@ def distinction_of(attribute: Attribute, rule: Rule, longest: int) -> Distinctio
         The rule.
     longest
         Characters of a full value, in case the plan does not say.
+    level
+        The level at which the whole column is published, if it is.
     """
     one, other = rule.keep_apart
-    ladder = ladder_of(attribute.hierarchy, None, (), longest)
+    spec = attribute.hierarchy
+    stops = attribute.limit if level is not None and spec is not None and spec.tree is not None else None
+    ladder = ladder_of(spec, stops, (), longest, level)
     if not attribute.in_numbers:
         return BetweenNodes(ladder, one, other)
     low, high = read_number(one), read_number(other)
@@ -171,7 +175,8 @@ def groups_breaking(evidence: Evidence, rule: Rule) -> int:
     if evidence.original is not None:
         known = [value for value in evidence.original.distinct(rule.attribute) if value is not None]
     longest = max(map(len, known), default=1)
-    distinction = distinction_of(evidence.plan.attributes[rule.attribute], rule, longest)
+    level = one_level(evidence.plan, evidence.published.facts.get("levels"), rule.attribute)
+    distinction = distinction_of(evidence.plan.attributes[rule.attribute], rule, longest, level)
     return sum(groups for label, groups in labels if distinction.mixed_in(label))
 
 

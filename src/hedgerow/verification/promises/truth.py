@@ -7,6 +7,8 @@ from hedgerow.verification.counting.spots import spot, where
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.result import Promise
+from hedgerow.verification.values.columns import TreeJudge
+from hedgerow.verification.values.trees import NamedTree
 
 
 def check_roles(published: Published) -> Promise:
@@ -39,8 +41,8 @@ def check_roles(published: Published) -> Promise:
 def check_hierarchy(evidence: Evidence) -> Promise:
     """Check that every published quasi-identifier is a node, an interval or missing.
 
-    And that every sensitive value whose column has a hierarchy has a leaf there, or is one itself where the plan says
-    so.
+    No label stands for two groups, where a hierarchy has it on several levels. And every sensitive value whose column
+    has a hierarchy has a leaf there, or is one itself where the plan says so.
     """
     asked = "nodes of the hierarchies"
     if evidence.original is not None:
@@ -52,7 +54,12 @@ def check_hierarchy(evidence: Evidence) -> Promise:
     for name in evidence.sensitive:
         if evidence.plan.attributes[name].hierarchy is not None:
             faults[name] = evidence.counted(name).strays
-    found = where(faults)
+    twofold = [
+        f"{name}: a label stands for two different groups of values at the level stated"
+        for name, judge in evidence.judges.items()
+        if isinstance(judge, TreeJudge) and isinstance(judge.ladder, NamedTree) and judge.ladder.twofold
+    ]
+    found = "; ".join([*twofold, *([where(faults)] if where(faults) else [])])
     return Promise("hierarchy", asked, found or "only such", kept=not found)
 
 

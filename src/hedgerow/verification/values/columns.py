@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from hedgerow.plan import Attribute, HierarchySpec, Limit, Plan
 from hedgerow.verification.values.bands import Bands
 from hedgerow.verification.values.dates import Dates
 from hedgerow.verification.values.numbers import Exact, Span, exact, read_number, read_span
-from hedgerow.verification.values.trees import Flat, Ladder, Line, Marks, NamedTree, Prefixes
+from hedgerow.verification.values.trees import Flat, Ladder, Line, Marks, NamedTree, OneLevel, Prefixes
 
 Cell = str | None
 """A cell as text; None is a missing value."""
@@ -66,11 +66,8 @@ class TreeJudge(Column):
     def lines(self, value: Cell) -> tuple[Line, ...]:
         """Return the ways up from a value, one for each way to write them; empty if it may not be released."""
         if value is None:
-            return (self._stray(None),)
-        return self.ladder.lines(value) or ((self._stray(value),) if self.own_leaf else ())
-
-    def _stray(self, value: Cell) -> Line:
-        return self.ladder.marks.stray_line(value, self.ladder.root)
+            return (self.ladder.stray(None),)
+        return self.ladder.lines(value) or ((self.ladder.stray(value),) if self.own_leaf else ())
 
     def at_level(self, value: Cell, level: int, within_limits: bool) -> set[Cell]:
         """Return what a value may be published as at a level; within limits it stops at its own.
@@ -87,7 +84,7 @@ class TreeJudge(Column):
         seen: dict[Cell, Risk] = {}
         for value in values:
             for line in self.lines(value):
-                for label in dict.fromkeys(line.labels):
+                for label in dict.fromkeys(line.published):
                     risk: Risk = "sure" if line.breaks(label) else "none"
                     seen[label] = risk if seen.get(label, risk) == risk else "some"
         return TreeJudge(self.ladder, self.own_leaf, self.root_of_missing, seen)
@@ -100,11 +97,11 @@ class TreeJudge(Column):
 
     def covers(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell stands on the way up from the original one."""
-        return any(label in line.labels for line in self.lines(value))
+        return any(label in line.published for line in self.lines(value))
 
     def breaks(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell stands above the limit of the original one."""
-        return any(line.breaks(label) for line in self.lines(value) if label in line.labels)
+        return any(line.breaks(label) for line in self.lines(value) if label in line.published)
 
     def risk(self, label: Cell) -> Risk:
         """Tell whether a cell stands above the limit of all, some or none of the values under it."""
@@ -112,9 +109,9 @@ class TreeJudge(Column):
             return self.seen.get(label, "none")
         if label is None or not self.ladder.knows(label):
             return "none"
-        lines = [line for line in self.ladder.witnesses(label) if label in line.labels]
+        lines = [line for line in self.ladder.witnesses(label) if label in line.published]
         if label == self.ladder.root and (self.own_leaf or self.root_of_missing):
-            lines.append(self._stray(None))
+            lines.append(self.ladder.stray(None))
         broken = sum(line.breaks(label) for line in lines)
         return "none" if not broken else "sure" if broken == len(lines) else "some"
 
@@ -224,13 +221,33 @@ def may_suppress(plan: Plan, name: str) -> bool:
     return plan.method.suppress and plan.attributes[name].limit is None
 
 
-def column_of(plan: Plan, name: str, published: Collection[Cell], original: Collection[Cell] | None) -> Column:
-    """Build the judge of a column from the plan and, where it is at hand, the distinct values of the original."""
-    column = _column_as_is(plan, name, published, original)
+def one_level(plan: Plan, levels: Any, name: str) -> OneLevel | None:
+    """Return the level at which a column is published, where the method publishes one; ``levels`` is as stated."""
+    number = levels.get(name) if isinstance(levels, Mapping) else None
+    if plan.method.name != "lattice" or type(number) is not int or number < 0:
+        return None
+    return OneLevel(number, plan.method.limits == "keep")
+
+
+def column_of(
+    plan: Plan,
+    name: str,
+    published: Collection[Cell],
+    original: Collection[Cell] | None,
+    level: OneLevel | None = None,
+) -> Column:
+    """Build the judge of a column.
+
+    It knows the plan, the level at which the whole column is published, if it is, and the distinct values of the
+    original, where that is at hand.
+    """
+    column = _column_as_is(plan, name, published, original, level)
     return SuppressibleJudge(column) if may_suppress(plan, name) else column
 
 
-def _column_as_is(plan: Plan, name: str, published: Collection[Cell], original: Collection[Cell] | None) -> Column:
+def _column_as_is(
+    plan: Plan, name: str, published: Collection[Cell], original: Collection[Cell] | None, level: OneLevel | None
+) -> Column:
     """Build the judge of a column of which no cell may be suppressed.
 
     Notes
@@ -247,7 +264,7 @@ def _column_as_is(plan: Plan, name: str, published: Collection[Cell], original: 
         return free if original is None else free.given(original)
     texts = [value for value in (published if original is None else original) if value is not None]
     longest = max(map(len, texts), default=1)
-    ladder = ladder_of(attribute.hierarchy, attribute.limit, () if original is None else texts, longest)
+    ladder = ladder_of(attribute.hierarchy, attribute.limit, () if original is None else texts, longest, level)
     clustered_within_limits = plan.keeps_limits and plan.method.name != "lattice"
     tree = TreeJudge(ladder, attribute.unknown == "own-leaf-under-root", not clustered_within_limits)
     return tree if original is None else tree.given(original)
@@ -264,7 +281,13 @@ def _free_column(attribute: Attribute) -> FreeJudge:
     )
 
 
-def ladder_of(spec: HierarchySpec | None, limit: Limit | None, values: Collection[str], longest: int) -> Ladder:
+def ladder_of(
+    spec: HierarchySpec | None,
+    limit: Limit | None,
+    values: Collection[str],
+    longest: int,
+    level: OneLevel | None = None,
+) -> Ladder:
     """Build the ladder of a column.
 
     Parameters
@@ -277,12 +300,14 @@ def ladder_of(spec: HierarchySpec | None, limit: Limit | None, values: Collectio
         The values of the original, where it is at hand.
     longest
         Characters of a full value, in case the plan does not say.
+    level
+        The level at which the whole column is published, if it is.
     """
     marks = Marks.of(limit)
     if spec is None:
         return Flat(marks)
     if spec.tree is not None:
-        return NamedTree.of(spec.tree, marks)
+        return NamedTree.of(spec.tree, marks, level)
     if spec.prefix is not None:
         return Prefixes.of(spec.prefix, spec.length or longest, marks, values)
     if spec.dates is not None:

@@ -8,30 +8,64 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hedgerow.plan import Limit
 from hedgerow.verification.values.numbers import Exact
 
 ROOT = "*"
+Way = tuple[str, ...]
 ANYTHING = "\ue000"  # stands for a character of a value that nobody has marked
 
 
 @dataclass(frozen=True)
 class Line:
-    """The labels from a value (None: missing) up to the root, and where on it the limit stands."""
+    """The labels from a value (None: missing) up to the root.
+
+    Attributes
+    ----------
+    labels
+        The labels, the value first.
+    limit
+        Where on it the limit stands.
+    at
+        Where on it the value is published, if its column is published at one level and has a label on several.
+    """
 
     labels: tuple[str | None, ...]
     limit: int
+    at: int | None = None
+
+    @property
+    def published(self) -> tuple[str | None, ...]:
+        """The labels that the value may be published as, for all that is known."""
+        return self.labels if self.at is None else (self.labels[self.at],)
 
     def breaks(self, label: str | None) -> bool:
         """Tell whether a label of the line is a proper ancestor of the limit.
 
-        A label that is repeated up a chain means one set of values, so its lowest place counts.
+        A label that is repeated up a chain means one set of values, so its lowest place counts, unless the place is
+        known.
         """
-        return self.labels.index(label) > self.limit
+        return (self.labels.index(label) if self.at is None else self.at) > self.limit
+
+    def at_level(self, level: OneLevel | None) -> Line:
+        """Return the line of a column that is published at one level."""
+        if level is None:
+            return self
+        stop = self.limit if level.within_limits else level.number
+        return replace(self, at=min(level.number, len(self.labels) - 1, stop))
+
+
+@dataclass(frozen=True)
+class OneLevel:
+    """The level at which a whole column is published, and whether every value stops at its own limit."""
+
+    number: int
+    within_limits: bool
 
 
 @dataclass(frozen=True)
@@ -64,6 +98,10 @@ class Ladder(ABC):
     root: str = ROOT
     marks: Marks
 
+    def stray(self, label: str | None) -> Line:
+        """Return the line of a missing or unknown value."""
+        return self.marks.stray_line(label, self.root)
+
     @abstractmethod
     def lines(self, value: str) -> tuple[Line, ...]:
         """Return the line of a value, once for every way to write its labels; empty if the value has no leaf."""
@@ -79,45 +117,109 @@ class Ladder(ABC):
 
 @dataclass(frozen=True)
 class NamedTree(Ladder):
-    """A tree given leaf by leaf."""
+    """A tree given leaf by leaf.
+
+    Attributes
+    ----------
+    marks, root
+        Its limits, and the label of its root.
+    line_of
+        The line of every leaf.
+    under
+        The lines of all leaves that may be published as a label.
+    level
+        The level at which the column is published, if it has a label on several levels for different values.
+    twofold
+        Labels that would be published for two different groups of values.
+    """
 
     marks: Marks
     line_of: Mapping[str, Line]
     under: Mapping[str, Sequence[Line]]
     root: str = ROOT
+    level: OneLevel | None = None
+    twofold: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, nested: Mapping[str, Any], marks: Marks) -> NamedTree:
-        """Walk a nested mapping in which a leaf maps to nothing.
+    def of(cls, nested: Mapping[str, Any], marks: Marks, level: OneLevel | None = None) -> NamedTree:
+        """Walk a nested mapping in which a leaf maps to nothing; ``level`` is that of the whole column, if it has one.
 
         Examples
         --------
         >>> NamedTree.of({"US": {"Kansas": {"Wichita": {}}}}, Marks()).line_of["Wichita"].labels
         ('Wichita', 'Kansas', 'US')
+        >>> printed = {"*": {"Other": {"Other": {"Asian": {}}, "Black": {"Black": {}}}}}
+        >>> tree = NamedTree.of(printed, Marks(), OneLevel(1, within_limits=False))
+        >>> [line.labels[0] for line in tree.witnesses("Other")], tree.twofold
+        (['Asian'], frozenset())
         """
         ways = list(leaves_in_order(nested))
-        at, level = marks, marks.level
-        if level is not None:  # leaves may lie at different depths: a node marked for one of them limits all under it
-            at = Marks(names=frozenset(labels[min(level, len(labels) - 1)] for labels in ways))
+        spans = _spans(nested, ways)
+        if not any(len(set(group.values())) > 1 for group in spans.values()):
+            level = None  # a label says enough
+        marked: set[Way] = (
+            set()
+        )  # leaves may lie at different depths: a node marked for one of them limits all under it
+        if marks.level is not None:
+            marked = {labels[min(marks.level, len(labels) - 1) :] for labels in ways}
         line_of: dict[str, Line] = {}
         under: dict[str, list[Line]] = {}
+        published: dict[str, set[tuple[int, int]]] = {}
         for labels in ways:
-            line_of[labels[0]] = line = at.line(labels)
-            for label in dict.fromkeys(labels):
-                under.setdefault(label, []).append(line)
-        return cls(marks, line_of, under, next(iter(nested)))
+            line = marks.line(labels)
+            if marks.level is not None:
+                line = Line(labels, next(at for at in range(len(labels)) if labels[at:] in marked))
+            line = line.at_level(level)
+            if line.at is not None:  # a label that is repeated up a chain means one thing: its lowest place counts
+                while line.at > 0 and labels[line.at - 1] == labels[line.at] and _alike(spans, labels, line.at):
+                    line = replace(line, at=line.at - 1)
+            line_of[labels[0]] = line
+            for label in dict.fromkeys(line.published):
+                under.setdefault(str(label), []).append(line)
+            if line.at is not None and labels[line.at] in spans:
+                published.setdefault(labels[line.at], set()).add(spans[labels[line.at]][labels[line.at :]])
+        twofold = frozenset(label for label, group in published.items() if len(group) > 1)
+        return cls(marks, line_of, under, next(iter(nested)), level, twofold)
+
+    def stray(self, label: str | None) -> Line:
+        """Return the line of a missing or unknown value."""
+        return self.marks.stray_line(label, self.root).at_level(self.level)
 
     def lines(self, value: str) -> tuple[Line, ...]:
         """Return the line of a leaf."""
         return (self.line_of[value],) if value in self.line_of else ()
 
     def knows(self, label: str) -> bool:
-        """Tell whether the tree has a node of this label."""
-        return label in self.under
+        """Tell whether the tree has a node of this label that may be published."""
+        return label in self.under or (self.level is not None and label == self.root)
 
     def witnesses(self, label: str) -> Iterable[Line]:
         """Return the lines of all leaves under a node."""
-        return self.under[label]
+        return self.under.get(label, ())
+
+
+def _spans(nested: Mapping[str, Any], ways: Sequence[Way]) -> dict[str, dict[Way, tuple[int, int]]]:
+    """Return first and last leaf of all nodes of every label that several nodes have, each told by its way up."""
+    names: list[str] = []
+    waiting: list[Mapping[str, Any]] = [nested]
+    while waiting:
+        below = waiting.pop()
+        names += below
+        waiting += [deeper for deeper in below.values() if deeper]
+    again = {name for name, count in Counter(names).items() if count > 1} if len(set(names)) < len(names) else set()
+    spans: dict[str, dict[Way, tuple[int, int]]] = {name: {} for name in again}
+    for number, labels in enumerate(ways) if again else ():
+        for start, label in enumerate(labels):
+            if label in again:
+                first = spans[label].get(labels[start:], (number, number))[0]
+                spans[label][labels[start:]] = (first, number)
+    return spans
+
+
+def _alike(spans: Mapping[str, Mapping[Way, tuple[int, int]]], labels: Way, at: int) -> bool:
+    """Tell whether the label at a place of a line, and the same label below it, stand for the same values."""
+    known = spans[labels[at]]
+    return known[labels[at:]] == known[labels[at - 1 :]]
 
 
 def leaves_in_order(nested: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

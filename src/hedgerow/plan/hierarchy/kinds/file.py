@@ -12,7 +12,7 @@ from hedgerow.plan.hierarchy.tree import Hierarchy
 
 
 def _check(spec: Any, folder: Path) -> Hierarchy:
-    return read_hierarchy(folder / spec.file)
+    return read_hierarchy(folder / spec.file, as_printed=True)
 
 
 def _build(spec: Any, labels: Sequence[str]) -> NoReturn:

@@ -12,11 +12,11 @@ from hedgerow.plan.hierarchy.tree import Hierarchy
 
 
 def _check(spec: Any, folder: Path) -> Hierarchy:
-    return Hierarchy.from_tree(spec.tree)
+    return Hierarchy.from_tree(spec.tree, as_printed=True)
 
 
 def _build(spec: Any, labels: Sequence[str]) -> Built:
-    return place_in(Hierarchy.from_tree(spec.tree), labels)
+    return place_in(Hierarchy.from_tree(spec.tree, as_printed=True), labels)
 
 
 DESCRIPTOR = KindDescriptor(
