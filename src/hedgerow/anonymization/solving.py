@@ -31,6 +31,7 @@ from hedgerow.anonymization.lattice import (
     search_research,
 )
 from hedgerow.anonymization.lattice.checker import make_checker
+from hedgerow.anonymization.lattice.crew import Hire
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.measures import total_loss
 from hedgerow.measures.research_value import column_values
@@ -86,7 +87,8 @@ def solve(
 ) -> Solution:
     """Find a release of microdata as a plan asks.
 
-    ``patience`` is for the exact search by research value; ``executor`` runs a clustering, here or elsewhere.
+    ``threads`` bounds the threads of a clustering, and the processes of a search by research value; ``patience`` is for
+    the searches of that kind that could go on for long; ``executor`` runs these here or elsewhere.
     ``cells`` may be given if they are known already, ``budget`` if a node of the lattice may withhold fewer records
     than the plan allows.
 
@@ -101,7 +103,8 @@ def solve(
         _check_budget(microdata, plan, len(microdata.unknown))
         budget = lattice_budget(microdata, plan) if budget is None else budget
         if plan.method.objective == "research-value":
-            return _by_research_value(microdata, plan, requirement, budget, progress, patience)
+            hire = executor.hire(microdata, threads or os.cpu_count() or 1)
+            return _by_research_value(microdata, plan, requirement, budget, progress, patience, hire)
         return _by_lattice(microdata, plan, requirement, budget)
     cells = cells or cells_of(microdata, plan)
     return _by_clustering(microdata, plan, requirement, cells, threads or os.cpu_count() or 1, progress, executor)
@@ -259,13 +262,14 @@ def _by_research_value(
     budget: int,
     progress: Steps | None,
     patience: Patience | None,
+    hire: Hire,
 ) -> Solution:
     budget = min(budget, len(microdata.record_of) - 1)  # something must be released
     space = make_space(microdata, plan.method.limits, most_nodes=None)
     values = column_values(microdata, plan)
     method = plan.method
     tell = None if progress is None else lambda checked: progress(checked, 0)
-    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell)
+    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell, hire)
     if found.best is None:
         raise NoSolution(_no_string(space, requirement, budget, found))
     details = {
@@ -336,7 +340,7 @@ def _no_string(space: Space, requirement: Requirement, budget: int, found: Resea
     if found.proven:
         return _no_node(space, requirement, budget)
     message = f"The {found.search} search tested {found.tested:,} strings of levels, and none of them passes."
-    longer = found.search == "exact"
+    longer = found.search in ("exact", "divided")
     hint = "give it a larger budget" if longer else "use search: exact, which finds one if there is one"
     return Problem("no-node", message, hint=hint)
 

@@ -251,15 +251,15 @@ class _Turn:
             if self._patience is not None:
                 self._patience.restart()
             try:
-                return solve(microdata, plan, progress=self._progress, patience=self._patience, budget=0)
+                return self._solve(microdata, plan, budget=0)
             except NoSolution:  # a distribution that fewer records have may be farther from that of some group
                 pass
-        return solve(microdata, plan, progress=self._progress, patience=self._patience)
+        return self._solve(microdata, plan)
 
     def cluster(self, microdata: Microdata, plan: Plan, cells: Cells) -> Solution:
         """Cluster; when that left records over time and again, cells in which it does become one group."""
         self.turns += 1
-        solution = solve(microdata, plan, self._threads, self._progress, self._patience, self._executor, cells)
+        solution = self._solve(microdata, plan, cells)
         if self.turns <= PATIENT_TURNS:
             return solution
         assert solution.cluster_of is not None
@@ -267,6 +267,11 @@ class _Turn:
         if not over.any() or solution.recoding.hidden is not None:
             return solution
         return _with_whole_cells(microdata, plan, cells, solution, np.isin(cells.cell_of, cells.cell_of[over]))
+
+    def _solve(
+        self, microdata: Microdata, plan: Plan, cells: Cells | None = None, budget: int | None = None
+    ) -> Solution:
+        return solve(microdata, plan, self._threads, self._progress, self._patience, self._executor, cells, budget)
 
 
 def _with_whole_cells(microdata: Microdata, plan: Plan, cells: Cells, solution: Solution, units: BoolArray) -> Solution:

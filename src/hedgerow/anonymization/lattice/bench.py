@@ -1,0 +1,148 @@
+"""What it takes to test strings of levels, in whichever process: an order says what to test, an answer what was found.
+
+Orders and answers are plain data, so that they can go to other processes. What an order is answered with depends on
+nothing but the order: a search that gives many at once, and takes the answers in its own turn, goes the same way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hedgerow.anonymization.lattice.checker import Checker, make_checker, rises
+from hedgerow.anonymization.lattice.space import Node, Space
+from hedgerow.privacy import Requirement
+
+
+class Order(NamedTuple):
+    """What is to be found out.
+
+    ``("lost", on, nodes)``
+        What each of some nodes loses, tested on the groups of another that lies below all of them.
+    ``("raised", node, order)``
+        A failing node, raised in an order of its attributes as far as it still fails, and how many tests that took.
+    ``("block", members, levels)``
+        Which strings of some levels of some attributes pass, all others left out, which fail, and how many were tested.
+    """
+
+    what: str
+    first: Any
+    second: Any
+
+
+class Bench:
+    """Tests strings in this process.
+
+    Parameters
+    ----------
+    space, requirement, budget
+        The lattice, what is asked of groups, and how many records may be withheld.
+    salt
+        If given, wide lattices are tested by hash; whoever reports a node must confirm it.
+    by_blocks
+        Whether blocks of attributes will be asked for. These need the table itself, other orders do not.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        requirement: Requirement,
+        budget: int,
+        salt: int | None = None,
+        by_blocks: bool = False,
+    ) -> None:
+        self.requirement, self.budget, self.salt = requirement, budget, salt
+        self.rises = rises(requirement, budget)
+        self.profiles = len(space.codes)
+        self.top = tuple(size - 1 for size in space.shape)
+        self.tests = 0
+        self._space: Space | None = space
+        self._by_blocks = by_blocks
+        self._checker: Checker | None = None
+        self._views: list[tuple[Node, Any]] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not self._by_blocks:
+            self._prepare()
+        kept = {**self.__dict__, "_views": [], "tests": 0}
+        return kept if self._by_blocks else {**kept, "_space": None}
+
+    def do(self, order: Order) -> Any:
+        """Do what is ordered; counts all tests that it takes."""
+        what, first, second = order
+        if what == "lost":
+            return [self.lost(tuple(first), tuple(node)) for node in second]
+        if what == "raised":
+            return self.raised(tuple(first), list(second))
+        return self.block(tuple(first), [list(levels) for levels in second])
+
+    def lost(self, on: Node, node: Node) -> tuple[int, int]:
+        """Records withheld at a node, and those of them that every node below withholds too."""
+        self.tests += 1
+        view = self._view(on)
+        assert self._checker is not None
+        found = self._checker.check(view, node)
+        return int(found.withheld), int(found.withheld if self.rises else found.surely_withheld)
+
+    def raised(self, node: Node, order: list[int]) -> tuple[Node, int]:
+        """Raise the attributes in order, halves of the list at once, while the node surely fails."""
+        before, parts = self.tests, [(0, len(order))]
+        while parts:
+            first, last = parts.pop()
+            levels = list(node)
+            for j in order[first:last]:
+                levels[j] = self.top[j]
+            single = order[first]
+            while tuple(levels) != node:
+                if self.lost(node, tuple(levels))[1] > self.budget:
+                    node = tuple(levels)
+                    break
+                if last - first > 1:
+                    middle = (first + last) // 2
+                    parts += [(middle, last), (first, middle)]
+                    break
+                levels[single] -= 1
+        return node, self.tests - before
+
+    def block(self, members: Node, levels: list[list[int]]) -> tuple[list[Node], list[Node], int]:
+        """Test the strings of some attributes alone, from general to specific, but for those that fail for sure."""
+        assert self._space is not None
+        space, before = self._space, self.tests
+        part = Space(space.microdata, space.codes[:, members], tuple(space.maps[j] for j in members))
+        checker = make_checker(part, self.requirement, "research-value", self.budget)
+        view = checker.roll_up(checker.base(), tuple(of_one[0] for of_one in levels))
+        passing: list[Node] = []
+        failing = np.zeros((16, len(members)), np.int64)
+        fails = 0
+        for node in sorted(itertools.product(*levels), key=lambda node: -sum(node)):
+            if self.rises and (failing[:fails] >= np.array(node)).all(axis=1).any():
+                continue
+            self.tests += 1
+            if checker.check(view, node).withheld <= self.budget or not self.rises:
+                passing.append(node)
+                continue
+            if fails == len(failing):
+                failing = np.concatenate([failing, np.zeros_like(failing)])
+            failing[fails] = node
+            fails += 1
+        return passing, [tuple(node) for node in failing[:fails].tolist()], self.tests - before
+
+    def _prepare(self) -> Checker:
+        if self._checker is None:
+            assert self._space is not None
+            self._checker = make_checker(self._space, self.requirement, "research-value", self.budget, self.salt)
+        return self._checker
+
+    def _view(self, on: Node) -> Any:
+        """Return the groups of a node; those that it was rolled up from are kept, one above the other."""
+        if not self._views:
+            self._views = [((0,) * len(self.top), self._prepare().base())]
+        for node, view in reversed(self._views):
+            if node == on:
+                return view
+        while not all(low <= high for low, high in zip(self._views[-1][0], on, strict=True)):
+            self._views.pop()
+        self._views.append((on, self._prepare().roll_up(self._views[-1][1], on)))
+        return self._views[-1][1]
