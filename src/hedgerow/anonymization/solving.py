@@ -84,13 +84,14 @@ def solve(
     executor: Executor = HERE,
     cells: Cells | None = None,
     budget: int | None = None,
+    research: Research | None = None,
 ) -> Solution:
     """Find a release of microdata as a plan asks.
 
     ``threads`` bounds the threads of a clustering, and the processes of a search by research value; ``patience`` is for
     the searches of that kind that could go on for long; ``executor`` runs these here or elsewhere.
     ``cells`` may be given if they are known already, ``budget`` if a node of the lattice may withhold fewer records
-    than the plan allows.
+    than the plan allows; ``research`` is what a search for levels has come to, where it was made elsewhere.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def solve(
         budget = lattice_budget(microdata, plan) if budget is None else budget
         if plan.method.objective == "research-value":
             hire = executor.hire(microdata, threads or os.cpu_count() or 1)
-            return _by_research_value(microdata, plan, requirement, budget, progress, patience, hire)
+            return _by_research_value(microdata, plan, requirement, budget, progress, patience, hire, research)
         return _by_lattice(microdata, plan, requirement, budget)
     cells = cells or cells_of(microdata, plan)
     return _by_clustering(microdata, plan, requirement, cells, threads or os.cpu_count() or 1, progress, executor)
@@ -263,13 +264,13 @@ def _by_research_value(
     progress: Steps | None,
     patience: Patience | None,
     hire: Hire,
+    research: Research | None,
 ) -> Solution:
-    budget = min(budget, len(microdata.record_of) - 1)  # something must be released
-    space = make_space(microdata, plan.method.limits, most_nodes=None)
-    values = column_values(microdata, plan)
-    method = plan.method
-    tell = None if progress is None else lambda checked: progress(checked, 0)
-    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell, hire)
+    method, budget = plan.method, min(budget, len(microdata.record_of) - 1)  # something must be released
+    if research is None:
+        space, found = search_levels(microdata, plan, requirement, budget, progress, patience, hire)
+    else:
+        space, found = make_space(microdata, method.limits, most_nodes=None), research
     if found.best is None:
         raise NoSolution(_no_string(space, requirement, budget, found))
     details = {
@@ -278,6 +279,24 @@ def _by_research_value(
         "search": _search_facts(space, found),
     }
     return _at_node(space, requirement, found.best.node, details)
+
+
+def search_levels(
+    microdata: Microdata,
+    plan: Plan,
+    requirement: Requirement,
+    budget: int,
+    progress: Steps | None,
+    patience: Patience | None,
+    hire: Hire,
+) -> tuple[Space, Research]:
+    """Search the lattice by research value, as the method of a plan says."""
+    space = make_space(microdata, plan.method.limits, most_nodes=None)
+    values = column_values(microdata, plan)
+    method = plan.method
+    tell = None if progress is None else lambda checked: progress(checked, 0)
+    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell, hire)
+    return space, found
 
 
 def _at_node(space: Space, requirement: Requirement, node: Node, details: dict[str, Any]) -> Solution:

@@ -7,13 +7,17 @@ nothing but the order: a search that gives many at once, and takes the answers i
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgerow.anonymization.lattice.checker import Checker, make_checker, rises
+from hedgerow.anonymization.lattice.checker import Checker, GeneralChecker, make_checker, rises
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.privacy import Requirement
+
+Elsewhere = Callable[[Space, "Node | None"], Checker]
+"""Makes what counts the groups of some columns, or of all, of a table that lies elsewhere."""
 
 
 class Order(NamedTuple):
@@ -62,6 +66,24 @@ class Bench:
         self._by_blocks = by_blocks
         self._checker: Checker | None = None
         self._views: list[tuple[Node, Any]] = []
+        self._elsewhere: Elsewhere | None = None
+
+    @property
+    def space(self) -> Space:
+        """The lattice."""
+        assert self._space is not None
+        return self._space
+
+    def checked_by(self, elsewhere: Elsewhere) -> None:
+        """Have groups counted elsewhere, where the table lies: the profiles of the lattice are not the table's."""
+        self._elsewhere = elsewhere
+
+    def holds(self, node: Node) -> bool:
+        """Confirm a node without hashing."""
+        if self._elsewhere is not None:
+            return True
+        general = GeneralChecker(self.space, self.requirement, "research-value")
+        return general.check(general.base(), node).withheld <= self.budget
 
     def __getstate__(self) -> dict[str, Any]:
         if not self._by_blocks:
@@ -108,10 +130,9 @@ class Bench:
 
     def block(self, members: Node, levels: list[list[int]]) -> tuple[list[Node], list[Node], int]:
         """Test the strings of some attributes alone, from general to specific, but for those that fail for sure."""
-        assert self._space is not None
-        space, before = self._space, self.tests
+        space, before = self.space, self.tests
         part = Space(space.microdata, space.codes[:, members], tuple(space.maps[j] for j in members))
-        checker = make_checker(part, self.requirement, "research-value", self.budget)
+        checker = self._checker_of(part, members)
         view = checker.roll_up(checker.base(), tuple(of_one[0] for of_one in levels))
         passing: list[Node] = []
         failing = np.zeros((16, len(members)), np.int64)
@@ -131,9 +152,14 @@ class Bench:
 
     def _prepare(self) -> Checker:
         if self._checker is None:
-            assert self._space is not None
-            self._checker = make_checker(self._space, self.requirement, "research-value", self.budget, self.salt)
+            self._checker = self._checker_of(self.space, None)
         return self._checker
+
+    def _checker_of(self, space: Space, members: Node | None) -> Checker:
+        if self._elsewhere is not None:
+            return self._elsewhere(space, members)
+        salt = self.salt if members is None else None
+        return make_checker(space, self.requirement, "research-value", self.budget, salt)
 
     def _view(self, on: Node) -> Any:
         """Return the groups of a node; those that it was rolled up from are kept, one above the other."""

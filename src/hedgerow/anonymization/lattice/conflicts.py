@@ -28,7 +28,7 @@ from hedgerow.anonymization import kernels
 from hedgerow.anonymization.kernels.codes import ASK, DONE, FAR, FULL, IN_HEAP, UNUSED
 from hedgerow.anonymization.kernels.tuples.lattice import Boxes, Conflicts
 from hedgerow.anonymization.lattice.bench import Bench, Order
-from hedgerow.anonymization.lattice.checker import GeneralChecker, rises
+from hedgerow.anonymization.lattice.checker import rises
 from hedgerow.anonymization.lattice.crew import Alone, Crew, Hire, Ticket, checks
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.privacy import Requirement
@@ -116,20 +116,15 @@ def find_best(
     patience = patience or Patience()
     patience.restart()
     for salt in range(SALTS):
-        crew = hire(Bench(space, requirement, budget, salt))
+        bench = Bench(space, requirement, budget, salt)
+        crew = hire(bench)
         try:
             found = _Search(space, requirement, budget, costs, patience, crew, tell, known, checked, most).run()
         finally:
             crew.close()
-        if found.node is None or _holds(space, requirement, budget, found.node):
+        if found.node is None or bench.holds(found.node):
             return found
     raise AssertionError("five hashes of 64 bits collided")  # pragma: no cover
-
-
-def _holds(space: Space, requirement: Requirement, budget: int, node: Node) -> bool:
-    """Confirm a node without hashing."""
-    general = GeneralChecker(space, requirement, "research-value")
-    return general.check(general.base(), node).withheld <= budget
 
 
 class _Search:

@@ -1,0 +1,169 @@
+"""A lattice is searched where the table lies, where profiles do not fit here: the release is the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hedgerow as hr
+from hedgerow.engines import in_place
+from hedgerow.plan import Plan
+from tests.engines.conftest import HERE, Place
+from tests.engines.servers import ask, execute, fresh, load
+
+SEARCHES = ("exact", "global", "hybrid", "local", "divided")
+
+
+def people(seed: int, records: int = 400) -> pa.Table:
+    draw = np.random.default_rng(seed)
+
+    def some(values: list[Any], share: float = 0.0) -> list[Any]:
+        found = draw.choice(len(values), records, p=np.arange(len(values), 0, -1) / sum(range(1, len(values) + 1)))
+        return [None if draw.random() < share else values[place] for place in found]
+
+    return pa.table(
+        {
+            "age": pa.array(some(list(range(18, 90)))),
+            "zip": pa.array(some([f"{number:05d}" for number in range(43101, 43990, 37)], 0.05)),
+            "sex": pa.array(some(["F", " F", "M", "x"])),
+            "income": pa.array(some([None, 1.5, 2.0, 2.5])),
+            "illness": pa.array(some(["flu", "cold", "gout", ""], 0.1)),
+            "note": pa.array(some(["b", "a", None, "c"])),
+            "name": pa.array([f"person {number}" for number in range(records)]),
+        }
+    )
+
+
+def plan(search: str = "exact", **changes: Any) -> Plan:
+    return Plan.from_dict(
+        {
+            "attributes": {
+                "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 40]}},
+                "zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [5, 3, 2, 0]}},
+                "sex": "quasi-identifier",
+                "income": {"role": "quasi-identifier", "hierarchy": {"bands": [1]}},
+                "illness": "sensitive",
+                "note": "other",
+                "name": "identifier",
+            },
+            "privacy": {"k": 4},
+            "method": {"name": "lattice", "objective": "research-value", "search": search, "block": 2},
+            "rules": [{"attribute": "age", "keep_apart": [39, 40], "importance": 3}],
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+def nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(in_place.VARIABLE, "0")
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_release_is_the_same_byte_for_byte(
+    there: Place, search: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, asked = people(1), plan(search)
+    data = there.put(table)
+    wanted = HERE.files(table, asked, tmp_path)
+    monkeypatch.setenv(in_place.VARIABLE, "0")
+    made = hr.anonymize(data, asked, engine=there.engine)
+    assert made.told["frequency_sets_counted_in_place"] >= made.facts["search"]["tested"] > 0
+    assert there.files(data, asked, tmp_path) == wanted
+    assert json.loads(wanted["facts.json"])["released"] == table.num_rows
+
+
+@given(seed=st.integers(0, 1 << 20), records=st.integers(4, 300), search=st.sampled_from(SEARCHES))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_table_gives_what_its_profiles_give(
+    seed: int, records: int, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, asked = people(seed, records), plan(search)
+
+    def made(most: str) -> Any:
+        monkeypatch.setenv(in_place.VARIABLE, most)
+        try:
+            release = hr.anonymize(table, asked, engine="duckdb")
+        except hr.HedgerowError as problem:
+            return str(problem)
+        return dict(release.facts), release.table.to_pydict()
+
+    assert made("0") == made("100000000")
+
+
+def test_the_server_counts_the_frequency_sets(postgres: str, nothing_here: None) -> None:
+    """What the server's own log says that it was asked."""
+    address = load(postgres, people(2))
+    log = Path(parse_qs(urlsplit(postgres).query)["host"][0], "log")
+    execute(postgres, "ALTER ROLE hedgerow SET log_statement = 'all'")
+    try:
+        start = len(log.read_bytes())
+        made = hr.anonymize(address, plan())
+    finally:
+        execute(postgres, "ALTER ROLE hedgerow RESET log_statement")
+    said = log.read_bytes()[start:].decode()
+    counted = said.count("FROM pg_temp.hedgerow_numbered AS p")
+    assert counted >= made.facts["search"]["tested"]
+    assert "GROUP BY" in said
+    assert "hedgerow_profiles" not in said  # no profile went there either
+
+
+def test_a_table_on_the_server_is_made_of_a_table_there(postgres: str, nothing_here: None) -> None:
+    table, name = people(3), fresh("released")
+    asked = plan("global")
+    made = hr.anonymize(load(postgres, table), asked, f"{postgres}&table={name}")
+    assert made.verification.kept
+    rows = ask(postgres, f"SELECT * FROM {name}")
+    wanted = hr.anonymize(table, asked, engine="local").table.to_pydict()
+    assert sorted(map(repr, rows)) == sorted(map(repr, zip(*wanted.values(), strict=True)))
+
+
+def test_limits_are_kept_and_what_they_cost_is_told_alike(nothing_here: None) -> None:
+    table, asked = people(4), plan()
+    limited = asked.replace(
+        attributes={"zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [5, 3, 2, 0]}, "limit": {"level": 3}}}
+    )
+    there, here = (hr.anonymize(table, limited, engine=engine) for engine in ("duckdb", "local"))
+    assert there.told.pop("frequency_sets_counted_in_place")
+    assert there.facts == here.facts
+    assert there.private["limits_by_attribute"] == here.private["limits_by_attribute"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"withhold": "5%"},
+        {"privacy": {"k": 3, "p": 2}},
+        {"method": "lattice"},
+        {"method": "cluster", "rules": []},
+        {"weights": "association"},
+    ],
+)
+def test_what_needs_the_profiles_gets_them(changes: dict[str, Any], nothing_here: None) -> None:
+    table = people(5)
+    there = hr.anonymize(table, plan(**changes), engine="duckdb")
+    assert "frequency_sets_counted_in_place" not in there.private
+    assert there.facts == hr.anonymize(table, plan(**changes), engine="local").facts
+
+
+def test_what_cannot_be_done_is_said_as_ever(nothing_here: None) -> None:
+    messages = []
+    for engine in ("duckdb", "local"):
+        with pytest.raises(hr.HedgerowError) as refused:
+            hr.anonymize(people(6), plan(privacy={"k": 399}), engine=engine)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
+
+
+def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(in_place.VARIABLE, "much")
+    with pytest.raises(hr.HedgerowError, match=r"HEDGEROW_PROFILE_BYTES .* not a whole number"):
+        hr.anonymize(people(7), plan(), engine="duckdb")
