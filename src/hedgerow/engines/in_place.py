@@ -39,6 +39,7 @@ from hedgerow.engines.rows import CountedLink, Rows, Selected
 from hedgerow.engines.sql import CollapsedTable, SqlSession, SqlSource, cleaned, gathered
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import number_rows
 from hedgerow.microdata.read import check_columns
 from hedgerow.microdata.recoding import Recoding
@@ -484,11 +485,15 @@ class _Link(CountedLink):
         )
         found = gathered(joined.session, query)
         group = found.column("g").to_numpy().astype(np.int64)
+        kinds, missing = joined.source.kinds, joined.plan.data.missing
         sensitive = [
-            found.column(alias).combine_chunks().dictionary_encode() for alias in names if alias.startswith("s")
+            ranks(cleaned(found.column(alias), kinds[name], missing))[
+                0
+            ]  # what is missing may be written in several ways
+            for alias, name in names.items()
+            if alias.startswith("s")
         ]
-        codes = [one.indices.cast("int64").fill_null(len(one.dictionary)).to_numpy() for one in sensitive]
-        class_of, classes = number_rows([group, *codes])
+        class_of, classes = number_rows([group, *sensitive])
         first = np.zeros(classes, np.int64)
         first[class_of] = np.arange(len(class_of))
         records = np.bincount(class_of, weights=found.column("n").to_numpy(), minlength=classes).astype(np.int64)
