@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,50 +14,11 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.engines import in_place
 from hedgerow.plan import Plan
+from tests.cases.lattices import people, plan
 from tests.engines.conftest import HERE, Place
 from tests.engines.servers import ask, execute, fresh, load
 
 SEARCHES = ("exact", "global", "hybrid", "local", "divided")
-
-
-def people(seed: int, records: int = 400) -> pa.Table:
-    draw = np.random.default_rng(seed)
-
-    def some(values: list[Any], share: float = 0.0) -> list[Any]:
-        found = draw.choice(len(values), records, p=np.arange(len(values), 0, -1) / sum(range(1, len(values) + 1)))
-        return [None if draw.random() < share else values[place] for place in found]
-
-    return pa.table(
-        {
-            "age": pa.array(some(list(range(18, 90)))),
-            "zip": pa.array(some([f"{number:05d}" for number in range(43101, 43990, 37)], 0.05)),
-            "sex": pa.array(some(["F", " F", "M", "x"])),
-            "income": pa.array(some([None, 1.5, 2.0, 2.5])),
-            "illness": pa.array(some(["flu", "cold", "gout", ""], 0.1)),
-            "note": pa.array(some(["b", "a", None, "c"])),
-            "name": pa.array([f"person {number}" for number in range(records)]),
-        }
-    )
-
-
-def plan(search: str = "exact", **changes: Any) -> Plan:
-    return Plan.from_dict(
-        {
-            "attributes": {
-                "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 40]}},
-                "zip": {"role": "quasi-identifier", "hierarchy": {"prefix": [5, 3, 2, 0]}},
-                "sex": "quasi-identifier",
-                "income": {"role": "quasi-identifier", "hierarchy": {"bands": [1]}},
-                "illness": "sensitive",
-                "note": "other",
-                "name": "identifier",
-            },
-            "privacy": {"k": 4},
-            "method": {"name": "lattice", "objective": "research-value", "search": search, "block": 2},
-            "rules": [{"attribute": "age", "keep_apart": [39, 40], "importance": 3}],
-            **changes,
-        }
-    )
 
 
 @pytest.fixture
@@ -69,8 +28,16 @@ def nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_the_release_is_the_same_byte_for_byte(
-    there: Place, search: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nearby: Place, search: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert_same_bytes(nearby, search, tmp_path, monkeypatch)
+
+
+def test_on_spark_too(there: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_bytes(there, "global", tmp_path, monkeypatch)  # which counts fewest sets: each is a job
+
+
+def assert_same_bytes(there: Place, search: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, asked = people(1), plan(search)
     data = there.put(table)
     wanted = HERE.files(table, asked, tmp_path)

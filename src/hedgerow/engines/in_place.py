@@ -267,12 +267,13 @@ class _Numbered:
             code_of[table.which[alias][rows]] = microdata.codes(position)[microdata.profile_of_unit]
             self._code_of.append(code_of)
         self.levels: list[str] = []
+        self.codes: list[str] = []
         self.profiles = ""
 
     def checker(self, space: Space, members: Node | None, k: int) -> SqlChecker:
         """Return what counts the groups of some columns, or of all, at levels of a lattice."""
         positions = tuple(range(len(self._aliases))) if members is None else members
-        return SqlChecker(self._session, self.profiles, self.levels, positions, space, k)
+        return SqlChecker(self._session, self.profiles, self.codes, positions, space, k)
 
     def number(self, space: Space) -> None:
         """Make the tables of levels, and that of profiles, if they are not there yet."""
@@ -282,20 +283,27 @@ class _Numbered:
             return
         session = self._session
         for position, (alias, code_of, maps) in enumerate(zip(self._aliases, self._code_of, space.maps, strict=True)):
-            columns = {"v": self._values[alias].raw, "code": pa.array(code_of)}
+            first = np.zeros(len(maps[0]), np.int64)  # values that are written differently may have one code
+            first[code_of] = np.arange(len(code_of))
+            columns = {"code": pa.array(code_of)}
             for level, nodes in enumerate(maps):
                 columns[f"l{level}"] = pa.array(nodes[code_of].astype(np.int64))
-            self.levels.append(session.upload(f"hedgerow_levels_{position}", pa.table(columns)))
+            codes = pa.table(columns)
+            values = codes.add_column(0, "v", self._values[alias].raw)
+            self.levels.append(session.upload(f"hedgerow_values_{position}", values))
+            self.codes.append(
+                session.upload(f"hedgerow_codes_{position}", codes.take(pa.array(np.unique(first[code_of]))))
+            )
         joins = "".join(
             f" JOIN {levels} AS m{position} ON {self._source.same(alias, f'm{position}.v', self._has_missing(alias))}"
             for position, (alias, levels) in enumerate(zip(self._aliases, self.levels, strict=True))
         )
-        codes = [f"m{position}.code AS c{position}" for position in range(len(self.levels))]
+        numbers = [f"m{position}.code AS c{position}" for position in range(len(self.levels))]
         kept = [f"t.{alias}" for alias in self._sensitive]
         grouped = ", ".join([*(f"m{position}.code" for position in range(len(self.levels))), *kept])
         self.profiles = session.keep(
             "hedgerow_numbered",
-            f"SELECT {', '.join([*codes, *kept])}, CAST(COUNT(*) AS BIGINT) AS n"
+            f"SELECT {', '.join([*numbers, *kept])}, CAST(COUNT(*) AS BIGINT) AS n"
             f" FROM ({self._source.every_row()}) AS t{joins} GROUP BY {grouped}",
         )
 
@@ -305,11 +313,8 @@ class _Numbered:
     def stand_ins(self, space: Space, node: Node, plan: Plan) -> StandIns:
         """Fetch the groups of a node, and deal the values of every column out to them."""
         shown = [maps[level][code] for maps, level, code in zip(space.maps, node, self._code_of, strict=True)]
-        joins = "".join(
-            _at_level(table, position, level)
-            for position, (table, level) in enumerate(zip(self.levels, node, strict=True))
-        )
-        keys = [f"m{position}.l" for position in range(len(node))]
+        joins = "".join(_at_level(table, position) for position, table in enumerate(self.codes))
+        keys = [f"m{position}.l{level}" for position, level in enumerate(node)]
         kept = [f"p.{alias}" for alias in self._sensitive]
         named = [f"{key} AS k{position}" for position, key in enumerate(keys)]
         groups = gathered(
@@ -368,20 +373,19 @@ def _places(values: pa.Array, wanted: pa.Array) -> IntArray:
     return places
 
 
-def _at_level(table: str, position: int, level: int) -> str:
-    """Join what the codes of a column become at a level; values that are written differently may have one code."""
-    codes = f"SELECT DISTINCT v.code AS code, v.l{level} AS l FROM {table} AS v"
-    return f" JOIN ({codes}) AS m{position} ON m{position}.code = p.c{position}"
+def _at_level(table: str, position: int) -> str:
+    """Join what the codes of a column become."""
+    return f" JOIN {table} AS m{position} ON m{position}.code = p.c{position}"
 
 
 class SqlChecker:
     """Checks k by frequency sets: one statement for each string."""
 
     def __init__(
-        self, session: SqlSession, profiles: str, levels: Sequence[str], members: Node, space: Space, k: int
+        self, session: SqlSession, profiles: str, codes: Sequence[str], members: Node, space: Space, k: int
     ) -> None:
         self._session, self._profiles, self._k = session, profiles, k
-        self._levels, self._members, self._maps = levels, members, space.maps
+        self._codes, self._members, self._maps = codes, members, space.maps
         self.counted = 0
 
     def base(self) -> Any:
@@ -405,8 +409,8 @@ class SqlChecker:
             if level == 0:
                 keys.append(f"p.c{position}")
             elif len(np.unique(maps[level])) > 1:
-                joins.append(_at_level(self._levels[position], position, level))
-                keys.append(f"m{position}.l")
+                joins.append(_at_level(self._codes[position], position))
+                keys.append(f"m{position}.l{level}")
         grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
         sets = f"SELECT CAST(SUM(p.n) AS BIGINT) AS n FROM {self._profiles} AS p{''.join(joins)}{grouped}"
         return (
