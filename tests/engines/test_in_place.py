@@ -120,11 +120,13 @@ def test_what_needs_the_profiles_gets_them(changes: dict[str, Any], nothing_here
     assert there.facts == hr.anonymize(table, plan(**changes), engine="local").facts
 
 
-def test_what_cannot_be_done_is_said_as_ever(nothing_here: None) -> None:
-    messages = []
+@pytest.mark.parametrize("k", [30, 401])
+def test_what_cannot_be_done_is_said_as_ever(k: int, nothing_here: None) -> None:
+    raw, messages = plan(privacy={"k": k}).to_dict(), []
+    raw["attributes"]["zip"]["limits"] = {"level": 0}
     for engine in ("duckdb", "local"):
         with pytest.raises(hr.HedgerowError) as refused:
-            hr.anonymize(people(6), plan(privacy={"k": 399}), engine=engine)
+            hr.anonymize(people(6), Plan.from_dict(raw), engine=engine)
         messages.append(str(refused.value))
     assert messages[0] == messages[1]
 
