@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.anonymization.lattice import make_space
+from hedgerow.anonymization.resolving import resolve
 from hedgerow.engines import in_place
+from hedgerow.engines.opening import open_engine
+from hedgerow.engines.sql import SqlSource
 from hedgerow.plan import Plan
 from tests.cases.lattices import people, plan
 from tests.engines.conftest import HERE, Place
@@ -135,3 +143,39 @@ def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(in_place.VARIABLE, "much")
     with pytest.raises(hr.HedgerowError, match=r"HEDGEROW_PROFILE_BYTES .* not a whole number"):
         hr.anonymize(people(7), plan(), engine="duckdb")
+
+
+def test_frequency_sets_are_those_of_plain_counting(nearby: Place) -> None:
+    """Every string of levels of two columns, counted by one loop over the records."""
+    draw = np.random.default_rng(0)
+    codes = [None if draw.random() < 0.1 else f"{number:03d}" for number in draw.integers(100, 140, 300)]
+    sexes = draw.choice(["F", "M", "x"], 300).tolist()
+    table = pa.table({"code": codes, "sex": sexes})
+    prefix = {"role": "quasi-identifier", "hierarchy": {"prefix": [3, 2, 1, 0]}}
+    asked = Plan.from_dict(
+        {
+            "attributes": {"code": prefix, "sex": "quasi-identifier"},
+            "privacy": {"k": 7},
+            "method": {"name": "lattice", "objective": "research-value"},
+        }
+    ).settled()
+
+    def shown(code: str | None, level: int) -> object:  # a missing value stays apart until the root
+        return "*" if level == 3 else code if code is None else code[: 3 - level]
+
+    with open_engine(nearby.put(table), asked, nearby.engine) as engine:
+        source = SqlSource(engine.session, asked)
+        values = {alias: in_place._Values.of(engine.session, source, alias) for alias in source.names()}
+        stand_ins = in_place._by_columns(source, asked, values, 300, engine.session)
+        microdata, _ = resolve(stand_ins, asked)
+        space = make_space(microdata)
+        there = in_place._Numbered(engine.session, source, values, stand_ins, microdata)
+        there.number(space)
+        checker = there.checker(space, None, 7)
+        for levels in itertools.product(range(4), range(2)):
+            groups = Counter(
+                (shown(code, levels[0]), "*" if levels[1] else sex) for code, sex in zip(codes, sexes, strict=True)
+            )
+            found = checker.check(checker.base(), levels)
+            assert found.withheld == sum(size for size in groups.values() if size < 7), levels
+            assert found.groups == sum(size >= 7 for size in groups.values()), levels
