@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import sys
@@ -17,7 +16,7 @@ from hedgerow.anonymization.lattice import crew, helper
 class Forked:
     """What the search needs of a child."""
 
-    def __init__(self, handle: int, sizes: list[int]) -> None:
+    def __init__(self, handle: int) -> None:
         (theirs, ours), (heard, said) = os.pipe(), os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -26,7 +25,7 @@ class Forked:
             os.dup2(said, 1)
             sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
             try:
-                helper.main(os.dup(handle), sizes)
+                helper.main(os.dup(handle))
             finally:
                 os._exit(0)
         os.close(theirs)
@@ -45,7 +44,7 @@ def _start(module: str, *words: str, input: bool, handles: Sequence[int]) -> For
     assert module == crew.HELPER
     assert input
     assert [int(words[0])] == list(handles)
-    return Forked(int(words[0]), json.loads(words[1]))
+    return Forked(int(words[0]))
 
 
 @contextlib.contextmanager

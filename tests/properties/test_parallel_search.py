@@ -38,7 +38,7 @@ class Scattered(Alone):
         self.hands, self._chance, self._given = 3, chance, list[Ticket]()
         self._copies = [pickle.dumps(bench) for _ in range(2)]
 
-    def submit(self, order: Order, doing: int = 0) -> Ticket:
+    def submit(self, order: Order) -> Ticket:
         ticket = Ticket(order)
         self._given.append(ticket)
         return ticket

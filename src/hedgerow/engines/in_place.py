@@ -381,6 +381,8 @@ def _at_level(table: str, position: int) -> str:
 class SqlChecker:
     """Checks k by frequency sets: one statement for each string."""
 
+    views_stand_alone = True
+
     def __init__(
         self, session: SqlSession, profiles: str, codes: Sequence[str], members: Node, space: Space, k: int
     ) -> None:

@@ -19,32 +19,38 @@ ALIGNED = 64
 
 
 @contextlib.contextmanager
-def laid_out(thing: Any) -> Iterator[tuple[int, list[int]]]:
-    """Lay something out for children, for as long as they are being started.
-
-    Yields the handle, which they are to get, and the sizes of the parts: what is not arrays, then the arrays.
+def shared_memory() -> Iterator[int]:
+    """Open memory for children that are started meanwhile; they get the handle, and keep it.
 
     Examples
     --------
-    >>> with laid_out({"codes": [1, 2]}) as (handle, sizes):
-    ...     received(handle, sizes)
+    >>> with shared_memory() as handle:
+    ...     received(handle, lay_out(handle, {"codes": [1, 2]}))
     {'codes': [1, 2]}
     """
+    handle = _memory()
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def lay_out(handle: int, thing: Any) -> list[int]:
+    """Lay something out; returns the sizes of its parts: what is not arrays, then the arrays."""
     arrays: list[pickle.PickleBuffer] = []
     head = pickle.dumps(thing, protocol=5, buffer_callback=arrays.append)
     parts = [memoryview(head), *(array.raw() for array in arrays)]
     sizes = [part.nbytes for part in parts]
-    with os.fdopen(_memory(), "wb", closefd=True) as file:
+    with os.fdopen(os.dup(handle), "wb") as file:
         for start, part in zip(_starts(sizes), parts, strict=True):
             file.seek(start)
             file.write(part)
         file.truncate(_starts([*sizes, 0])[-1] + 1)  # a mapping must not be empty
-        file.flush()
-        yield file.fileno(), sizes
+    return sizes
 
 
 def received(handle: int, sizes: list[int]) -> Any:
-    """Take what a parent has laid out; its arrays stay where they are, and may be written to by nobody else's harm."""
+    """Take what a parent has laid out; its arrays stay where they are, and what is written to them stays here."""
     room = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_COPY))
     parts = [room[start : start + size] for start, size in zip(_starts(sizes), sizes, strict=True)]
     return pickle.loads(parts[0], buffers=parts[1:])  # what our own parent laid out a moment ago

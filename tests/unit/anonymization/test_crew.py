@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from hedgerow.anonymization.lattice.bench import Bench, Order
 from hedgerow.anonymization.lattice.crew import Alone, Processes, hire
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import encode_table, read_table
-from hedgerow.outside.shared_memory import laid_out, received
+from hedgerow.outside.shared_memory import lay_out, received, shared_memory
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 
@@ -49,7 +48,7 @@ def orders() -> list[Order]:
     bottom, top = (0,) * COLUMNS, (2,) * COLUMNS
     nodes = [tuple(min(2, (number >> j) & 1) for j in range(COLUMNS)) for number in range(32)]
     given = [Order("lost", bottom, [node, top]) for node in nodes]
-    return [*given, Order("raised", bottom, [2, 0, 1, 4, 3])]
+    return [*given, Order("raised", bottom, [[2, 0, 1, 4, 3], [[0, 5]], None, 5])]
 
 
 def alive(number: int) -> bool:
@@ -154,19 +153,17 @@ def test_helpers_end_when_whoever_searches_is_killed() -> None:
 
 def test_small_searches_start_nobody_and_one_process_is_enough_for_some() -> None:
     crew = Processes(bench(), 4)
-    for ticket in [crew.submit(order, 2) for order in orders()]:
+    for ticket in [crew.submit(order) for order in orders()]:
         crew.answer(ticket)
     assert not crew.helpers
     assert hire(1) is Alone
 
 
 def test_no_memory_for_helpers_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextlib.contextmanager
-    def none(thing: Any) -> Any:
+    def none(handle: int, thing: Any) -> list[int]:
         raise OSError
-        yield
 
-    monkeypatch.setattr("hedgerow.anonymization.lattice.crew.laid_out", none)
+    monkeypatch.setattr("hedgerow.anonymization.lattice.crew.lay_out", none)
     crew = Processes(bench(), 3, enough=0)
     tickets = [crew.submit(order) for order in orders()]
     assert [crew.answer(ticket) for ticket in tickets]
@@ -175,7 +172,8 @@ def test_no_memory_for_helpers_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_laid_out_is_shared_until_somebody_writes() -> None:
     given = {"codes": np.arange(1_000_000), "names": ["a"], "tall": np.asfortranarray(np.arange(6.0).reshape(2, 3))}
-    with laid_out(given) as (handle, sizes):
+    with shared_memory() as handle:
+        sizes = lay_out(handle, given)
         one, other = received(handle, sizes), received(handle, sizes)
     assert sizes[0] < 1_000  # arrays are not copied into what is unpacked
     for found in (one, other):

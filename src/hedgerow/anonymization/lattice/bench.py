@@ -20,13 +20,17 @@ Elsewhere = Callable[[Space, "Node | None"], Checker]
 """Makes what counts the groups of some columns, or of all, of a table that lies elsewhere."""
 
 
+KEPT = 12
+"""Views that are kept, where each has memory of its own."""
+
+
 class Order(NamedTuple):
     """What is to be found out.
 
     ``("lost", on, nodes)``
         What each of some nodes loses, tested on the groups of another that lies below all of them.
-    ``("raised", node, order)``
-        A failing node, raised in an order of its attributes as far as it still fails, and how many tests that took.
+    ``("raised", node, work)``
+        A failing node, raised in an order of its attributes as far as it still fails, or as a number of tests goes.
     ``("block", members, levels)``
         Which strings of some levels of some attributes pass, all others left out, which fail, and how many were tested.
     """
@@ -108,25 +112,36 @@ class Bench:
         found = self._checker.check(view, node)
         return int(found.withheld), int(found.withheld if self.rises else found.surely_withheld)
 
-    def raised(self, node: Node, order: list[int]) -> tuple[Node, int]:
-        """Raise the attributes in order, halves of the list at once, while the node surely fails."""
-        before, parts = self.tests, [(0, len(order))]
-        while parts:
-            first, last = parts.pop()
-            levels = list(node)
-            for j in order[first:last]:
-                levels[j] = self.top[j]
-            single = order[first]
-            while tuple(levels) != node:
-                if self.lost(node, tuple(levels))[1] > self.budget:
-                    node = tuple(levels)
-                    break
-                if last - first > 1:
-                    middle = (first + last) // 2
-                    parts += [(middle, last), (first, middle)]
-                    break
-                levels[single] -= 1
-        return node, self.tests - before
+    def raised(self, node: Node, work: list[Any]) -> tuple[Node, list[Any], int]:
+        """Raise attributes in order, halves of the list at once, while the node surely fails.
+
+        ``work`` is the order of the attributes; ranges of it that are to be raised, the last one first; a range with
+        levels at which it is to be tried, or None; and how many tests may be made. Returns the node, what is left of
+        the work, and how many tests were made.
+        """
+        order, parts, trial, most = work
+        tests = 0
+        while (parts or trial) and tests < most:
+            if trial is None:
+                first, last = parts.pop()
+                levels = list(node)
+                for j in order[first:last]:
+                    levels[j] = self.top[j]
+            else:
+                first, last, levels = trial
+            trial = None
+            if tuple(levels) == node:
+                continue
+            tests += 1
+            if self.lost(node, tuple(levels))[1] > self.budget:
+                node = tuple(levels)
+            elif last - first > 1:
+                middle = (first + last) // 2
+                parts += [[middle, last], [first, middle]]
+            else:
+                levels[order[first]] -= 1
+                trial = [first, last, levels]
+        return node, [order, parts, trial, most], tests
 
     def block(self, members: Node, levels: list[list[int]]) -> tuple[list[Node], list[Node], int]:
         """Test the strings of some attributes alone, from general to specific, but for those that fail for sure."""
@@ -162,13 +177,24 @@ class Bench:
         return make_checker(space, self.requirement, "research-value", self.budget, salt)
 
     def _view(self, on: Node) -> Any:
-        """Return the groups of a node; those that it was rolled up from are kept, one above the other."""
+        """Return the groups of a node, rolled up from the most general of those at hand; a few are kept."""
+        checker = self._prepare()
         if not self._views:
-            self._views = [((0,) * len(self.top), self._prepare().base())]
+            self._views = [((0,) * len(self.top), checker.base())]
         for node, view in reversed(self._views):
             if node == on:
                 return view
-        while not all(low <= high for low, high in zip(self._views[-1][0], on, strict=True)):
-            self._views.pop()
-        self._views.append((on, self._prepare().roll_up(self._views[-1][1], on)))
+        if checker.views_stand_alone:
+            below = max((pair for pair in self._views if _is_below(pair[0], on)), key=lambda pair: sum(pair[0]))
+            if len(self._views) == KEPT:
+                del self._views[2]  # the first ones are asked for again and again
+        else:
+            while not _is_below(self._views[-1][0], on):
+                self._views.pop()
+            below = self._views[-1]
+        self._views.append((on, checker.roll_up(below[1], on)))
         return self._views[-1][1]
+
+
+def _is_below(low: Node, high: Node) -> bool:
+    return all(one <= other for one, other in zip(low, high, strict=True))

@@ -27,7 +27,15 @@ ROOM = 6  # times the profiles
 
 
 class Checker(Protocol):
-    """Checks nodes; a view is what a check can be made on, so that nodes above another are cheaper."""
+    """Checks nodes; a view is what a check can be made on, so that nodes above another are cheaper.
+
+    Attributes
+    ----------
+    views_stand_alone
+        Whether a view stays as it is when others are made; else those made before from the same one are gone.
+    """
+
+    views_stand_alone: bool
 
     def base(self) -> Any:
         """Return the view of all profiles."""
@@ -147,6 +155,8 @@ def _slots(size: int, rows: int, counted: bool) -> Slots:
 class KernelChecker:
     """Checks k and numbers of different values with the kernel."""
 
+    views_stand_alone = False
+
     def __init__(
         self, space: Space, requirement: Requirement, objective: str, joints: list[list[int]], budget: int | None
     ) -> None:
@@ -251,6 +261,8 @@ class KernelChecker:
 
 class GeneralChecker:
     """Checks any requirement, with person keys too; a view is the whole table."""
+
+    views_stand_alone = True
 
     def __init__(self, space: Space, requirement: Requirement, objective: str) -> None:
         self._space = space

@@ -38,6 +38,10 @@ TURNS = 5_000
 BOXES, MOST_BOXES = 1 << 16, 1 << 23
 FIRST_DIVE = 10
 SALTS = 5
+LIKELY = 400
+"""Tests that a search takes at least, if it has so many nodes, and a table of more than a few columns."""
+PART = 8
+"""Tests after which somebody else may go on raising a node."""
 
 
 @dataclass(eq=False)
@@ -119,6 +123,7 @@ def find_best(
         bench = Bench(space, requirement, budget, salt)
         crew = hire(bench)
         try:
+            crew.expect(min(space.nodes, LIKELY))
             found = _Search(space, requirement, budget, costs, patience, crew, tell, known, checked, most).run()
         finally:
             crew.close()
@@ -233,12 +238,12 @@ class _Search:
             raising = self.raising(node)
             withheld, surely = self.lost(self.corner, node)
             if withheld <= self.budget:
-                self.crew.forget(raising)
+                self.forget(raising)
                 self.improve(node)
                 frontier.free(box)
                 continue
             if surely <= self.budget:
-                self.crew.forget(raising)
+                self.forget(raising)
                 if not frontier.split(box, node, upper, bound, self.cost):
                     return False
                 continue
@@ -249,14 +254,20 @@ class _Search:
             self.learn(raising)
             frontier.push(bound, box)
 
-    def learn(self, raising: list[Ticket]) -> None:
-        """Learn from a failing node what it was raised to."""
-        for ticket in raising:
-            conflict, checks = self.crew.answer(ticket)
-            self.checked += checks
-            self.frontier.learn(tuple(conflict))
+    def forget(self, raising: list[_Raising]) -> None:
+        """Leave a node as it is."""
+        self.crew.forget(one.ticket for one in raising)
 
-    def raising(self, node: Node) -> list[Ticket]:
+    def learn(self, raising: list[_Raising]) -> None:
+        """Learn from a failing node what it was raised to."""
+        for one in raising:
+            while not one.goes_on(self.crew):
+                for other in raising:
+                    other.goes_on(self.crew, wait=False)
+            self.checked += one.tests
+            self.frontier.learn(one.node)
+
+    def raising(self, node: Node) -> list[_Raising]:
         """Have a node raised as far as it still fails, in a few orders of the attributes."""
         step = np.array(
             [self.costs[j, min(level + 1, top)] - self.costs[j, level] for j, (level, top) in self._levels(node)], float
@@ -264,10 +275,7 @@ class _Search:
         spread = np.array([self.entropy[j][level] for j, level in enumerate(node)])
         turn = (np.arange(len(node)) * 0.6180339887498949 + 0.37 * len(self.frontier.conflicts)) % 1.0
         orders = (step, -step / (spread + 1e-3), step * (0.2 + 0.8 * turn))
-        return [
-            self.crew.submit(Order("raised", node, np.argsort(order, kind="stable").tolist()), len(node))
-            for order in orders
-        ]
+        return [_Raising(self.crew, node, np.argsort(order, kind="stable").tolist()) for order in orders]
 
     def _levels(self, node: Node) -> Any:
         return enumerate(zip(node, self.top, strict=True))
@@ -327,6 +335,30 @@ class _Search:
     def result(self, proven: bool) -> Best:
         """Put together what was found."""
         return Best(self.best, self.least, proven, self.checked, tuple(self.frontier.conflicts))
+
+
+class _Raising:
+    """A node that is being raised; part of the work at a time, so that whoever has nothing to do can go on with it."""
+
+    def __init__(self, crew: Crew, node: Node, order: list[int]) -> None:
+        self.node, self.tests, self.done = node, 0, False
+        most = PART if crew.hands > 1 else FAR
+        self._submit(crew, [order, [[0, len(order)]], None, most])
+
+    def goes_on(self, crew: Crew, wait: bool = True) -> bool:
+        """Take what was done, and order more if there is more to do; tells whether all is done."""
+        if self.done or not (wait or self.ticket.done):
+            return self.done
+        node, work, tests = crew.answer(self.ticket)
+        self.node, self.tests = tuple(node), self.tests + tests
+        _, parts, trial, _ = work
+        self.done = not (parts or trial)
+        if not self.done:
+            self._submit(crew, work)
+        return self.done
+
+    def _submit(self, crew: Crew, work: list[Any]) -> None:
+        self.ticket: Ticket = crew.submit(Order("raised", self.node, work))
 
 
 class _Frontier:

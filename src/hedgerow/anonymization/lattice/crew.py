@@ -23,13 +23,13 @@ from typing import Any, Protocol
 from hedgerow.anonymization.lattice.bench import Bench, Order
 from hedgerow.anonymization.lattice.space import Node
 from hedgerow.outside import children
-from hedgerow.outside.shared_memory import laid_out
+from hedgerow.outside.shared_memory import lay_out, shared_memory
 
 ENOUGH = 40_000_000
 """Profiles looked at, those of one test after the other, before helpers are started: a fifth of a second's work."""
 AHEAD = 2
 """Orders that are given to a helper at once, so that it need not wait for us."""
-CHUNKS = 4
+CHUNKS = 8
 """Parts, by process, into which tests are dealt out."""
 HELPER = "hedgerow.anonymization.lattice.helper"
 
@@ -51,8 +51,11 @@ class Crew(Protocol):
     def hands(self) -> int:
         """How many orders can be done at a time."""
 
-    def submit(self, order: Order, doing: int = 0) -> Ticket:
-        """Give an order; ``doing``: about how many tests it will take, if that is known."""
+    def expect(self, tests: int) -> None:
+        """Get ready for so many tests, roughly."""
+
+    def submit(self, order: Order) -> Ticket:
+        """Give an order."""
 
     def answer(self, ticket: Ticket) -> Any:
         """Wait for the answer to an order."""
@@ -78,7 +81,10 @@ class Alone:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def submit(self, order: Order, doing: int = 0) -> Ticket:
+    def expect(self, tests: int) -> None:
+        """There is nothing to get ready."""
+
+    def submit(self, order: Order) -> Ticket:
         """Note an order."""
         return Ticket(order)
 
@@ -117,7 +123,7 @@ def checks(
         while parts or given:
             while parts and (all_wanted or len(given) < CHUNKS * crew.hands):
                 part = parts.popleft()
-                given.append(crew.submit(Order("lost", on, part), len(part)))
+                given.append(crew.submit(Order("lost", on, part)))
             for found in crew.answer(given.popleft()):
                 yield found[0], found[1]
     finally:
@@ -134,9 +140,14 @@ class _Helper:
     heard: bytes = b""
 
     def send(self, ticket: Ticket) -> None:
-        assert self.child.stdin is not None
+        """Give it an order."""
         self.given.append(ticket)
-        self.child.stdin.write(json.dumps(ticket.order) + "\n")
+        self.say(ticket.order)
+
+    def say(self, what: object) -> None:
+        """Tell it something."""
+        assert self.child.stdin is not None
+        self.child.stdin.write(json.dumps(what) + "\n")
         self.child.stdin.flush()
 
     def hear(self) -> None:
@@ -176,16 +187,19 @@ class Processes(Alone):
         super().__init__(bench)
         self.hands = processes if os.name == "posix" else 1
         self._enough = enough
-        self._expected = 0
         self._started = False
         self._helpers: list[_Helper] = []
         self._waiting: deque[Ticket] = deque()
 
-    def submit(self, order: Order, doing: int = 0) -> Ticket:
+    def expect(self, tests: int) -> None:
+        """Start helpers if so many tests are worth it."""
+        if not self._started and self.hands > 1 and tests * self._bench.profiles >= self._enough:
+            self._start()
+
+    def submit(self, order: Order) -> Ticket:
         """Give an order."""
         ticket = Ticket(order)
         self._waiting.append(ticket)
-        self._expected += doing
         self._deal()
         return ticket
 
@@ -232,15 +246,14 @@ class Processes(Alone):
         ticket.answer, ticket.done = self._bench.do(ticket.order), True
 
     def _deal(self) -> None:
-        """Deal out what is waiting, one more than it is doing to each helper if that leaves something to do here."""
+        """Deal out what is waiting: an order to each helper, and one to go on with if that leaves enough for others."""
+        self.expect(self._bench.tests)
         if not self._started:
-            if max(self._expected, self._bench.tests) * self._bench.profiles < self._enough or self.hands == 1:
-                return
-            self._start()
+            return
         self._hear(0)
         for ahead in range(AHEAD):
             for helper in [helper for helper in self._helpers if helper.ready]:
-                if len(self._waiting) > ahead and len(helper.given) <= ahead:
+                if len(self._waiting) > 2 * ahead * self.hands and len(helper.given) <= ahead:
                     self._give(helper, self._waiting.popleft())
 
     def _give(self, helper: _Helper, ticket: Ticket) -> None:
@@ -267,11 +280,18 @@ class Processes(Alone):
         _end(helper)
 
     def _start(self) -> None:
+        """Start helpers; they load what they need while the lattice is made ready and laid out."""
         self._started = True
-        with contextlib.suppress(OSError, MemoryError), laid_out(self._bench) as (handle, sizes):
-            for _ in range(self.hands - 1):
-                child = children.start(HELPER, str(handle), json.dumps(sizes), input=True, handles=[handle])
-                self._helpers.append(_Helper(child))
+        try:
+            with shared_memory() as handle:
+                for _ in range(self.hands - 1):
+                    child = children.start(HELPER, str(handle), input=True, handles=[handle])
+                    self._helpers.append(_Helper(child))
+                sizes = lay_out(handle, self._bench)
+                for helper in self._helpers:
+                    helper.say(sizes)
+        except (OSError, MemoryError):  # then there are none
+            self.close()
         while not self._enough and not all(helper.ready for helper in self._helpers):
             self._hear(None)
 

@@ -30,6 +30,8 @@ class HashChecker:
     It errs only by luck, and then only in that a node seems to hold: whoever reports one must confirm it.
     """
 
+    views_stand_alone = True
+
     def __init__(self, space: Space, requirement: Requirement, salt: int = 0) -> None:
         self._kernel = kernels.load("hashed_lattice")
         self._k = requirement.k

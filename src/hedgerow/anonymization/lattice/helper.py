@@ -14,18 +14,20 @@ import sys
 import threading
 from queue import SimpleQueue
 
+from hedgerow.anonymization.kernels import load
 from hedgerow.anonymization.lattice.bench import Bench, Order
 from hedgerow.outside.children import without_dumps
 from hedgerow.outside.shared_memory import received
 
 
-def main(handle: int, sizes: list[int]) -> None:
-    """Do orders until there are no more."""
+def main(handle: int) -> None:
+    """Learn how the lattice is laid out in shared memory, then do orders until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     without_dumps()
+    load("hashed_lattice")  # numba takes a while, in which the lattice is made ready
     orders: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(orders,), daemon=True).start()
-    bench: Bench = received(handle, sizes)
+    bench: Bench = received(handle, json.loads(orders.get()))
     os.close(handle)
     with contextlib.suppress(BrokenPipeError):
         _say("ready")
@@ -46,4 +48,4 @@ def _say(answer: object) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), json.loads(sys.argv[2]))
+    main(int(sys.argv[1]))

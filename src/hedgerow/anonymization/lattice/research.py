@@ -171,7 +171,7 @@ class _Looking:
 
     def order(self, node: Node) -> Ticket:
         """Have a string tested."""
-        return self.crew.submit(Order("lost", self.bottom, [node]), 1)
+        return self.crew.submit(Order("lost", self.bottom, [node]))
 
     def take(self, node: Node, ticket: Ticket) -> bool:
         """Take what a test has come to; only such tests count."""
@@ -287,13 +287,8 @@ class _Looking:
         """Strings of every block that pass, and strings of all attributes that fail because of one block."""
         top = tuple(size - 1 for size in self.space.shape)
         blocks = [range(first, min(first + block, len(levels))) for first in range(0, len(levels), block)]
-        given = [
-            self.crew.submit(
-                Order("block", list(inside), [levels[j] for j in inside]),
-                int(np.prod([len(levels[j]) for j in inside], dtype=object)),
-            )
-            for inside in blocks
-        ]
+        self.crew.expect(_size(levels, block))
+        given = [self.crew.submit(Order("block", list(inside), [levels[j] for j in inside])) for inside in blocks]
         parts, failing = [], []
         for inside, ticket in zip(blocks, given, strict=True):
             passing, fails, tested = self.crew.answer(ticket)
