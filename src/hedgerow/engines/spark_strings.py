@@ -65,11 +65,12 @@ class Tasks:
         return self._bench.lost(on, node)
 
     def close(self) -> None:
-        """Let the lattice go."""
+        """Let the lattice go; once is enough, and twice no harm."""
         self._pool.shutdown()
         if self._sent is not None:
             with own_words("Spark"):
                 self._sent.destroy()
+            self._sent = None
 
     def _run(self, orders: list[Order]) -> list[Any]:
         context = self._spark.sparkContext

@@ -26,7 +26,7 @@ from hedgerow.outside import children
 from hedgerow.outside.shared_memory import lay_out, shared_memory
 
 ENOUGH = 40_000_000
-"""Profiles looked at, those of one test after the other, before helpers are started: a fifth of a second's work."""
+"""Profiles that tests look at, one after the other, from which on there are helpers: a fifth of a second's work."""
 AHEAD = 2
 """Orders that are given to a helper at once, so that it need not wait for us."""
 CHUNKS = 8
@@ -179,8 +179,8 @@ class Processes(Alone):
     processes
         This one and all helpers.
     enough
-        Profiles to be looked at, those of one test after the other, before helpers are started; they then get ready
-        while the work goes on. 0: they are waited for before anything is done.
+        Profiles that tests look at, or will, those of one after the other, from which on there are helpers; they get
+        ready while the work goes on. 0: they are waited for before anything is done.
     """
 
     def __init__(self, bench: Bench, processes: int, enough: int = ENOUGH) -> None:

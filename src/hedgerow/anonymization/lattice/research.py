@@ -264,6 +264,7 @@ class _Looking:
         generated = _size(levels, block)
         combinations = int(np.prod([len(part) for part in parts], dtype=object))
         if combinations > MOST_STRINGS:
+            self.crew.close()  # the search by conflicts hires one of its own
             return self.by_conflicts("divided", dropped, patience, failing, MOST_CHECKS)
         totals = np.zeros((), np.int64)
         for part in parts:
