@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import hedgerow as hr
 from hedgerow.anonymization.lattice import make_space, search_research
 from hedgerow.anonymization.lattice.bench import Bench, Order
 from hedgerow.anonymization.lattice.crew import Alone, Processes, hire
@@ -22,6 +23,8 @@ from hedgerow.microdata import encode_table, read_table
 from hedgerow.outside.shared_memory import lay_out, received, shared_memory
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
+from tests.cases.lattices import people, plan
+from tests.processes.helpers import forked_helpers
 
 ROOT = Path(__file__).parents[3]
 COLUMNS = 5
@@ -198,3 +201,18 @@ def test_the_lattice_lies_in_memory_once() -> None:
     assert len(handles) == 2
     assert len(set(handles.values())) == 1  # one and the same
     crew.close()
+
+
+def test_a_release_is_the_same_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("hedgerow.anonymization.lattice.crew.ENOUGH", 0)
+    started: list[int] = []
+    start = Processes._start
+    monkeypatch.setattr(Processes, "_start", lambda crew: (start(crew), started.extend(crew.helpers)))
+    made = {}
+    with forked_helpers():
+        for threads in (1, 3):
+            hr.anonymize(people(11), plan(withhold="4%"), tmp_path / str(threads), threads=threads)
+            made[threads] = {path.name: path.read_bytes() for path in (tmp_path / str(threads)).iterdir()}
+    assert len(started) >= 2
+    assert gone(started)
+    assert made[1] == made[3]

@@ -183,10 +183,10 @@ class Processes(Alone):
         ready while the work goes on. 0: they are waited for before anything is done.
     """
 
-    def __init__(self, bench: Bench, processes: int, enough: int = ENOUGH) -> None:
+    def __init__(self, bench: Bench, processes: int, enough: int | None = None) -> None:
         super().__init__(bench)
         self.hands = processes if os.name == "posix" else 1
-        self._enough = enough
+        self._enough = ENOUGH if enough is None else enough
         self._started = False
         self._helpers: list[_Helper] = []
         self._waiting: deque[Ticket] = deque()
