@@ -31,7 +31,7 @@ from hedgerow.release import (
     Release,
     check_table,
     check_targets,
-    make,
+    make_where_it_lies,
     publish,
     publish_link,
     publish_table,
@@ -136,7 +136,7 @@ def anonymize(
     ) as source:
         if target is not None:
             check_table(target, source, replace)
-        release = make(source, source.read(plan), plan, threads, tell, patience).release
+        release = make_where_it_lies(source, plan, threads, tell, patience)
         if target is not None:
             return publish_table(release, target, source, replace, tell)
         form = format or _form(data, plan, source)

@@ -1,10 +1,11 @@
-"""Where a clustering is run: in this process, or wherever an engine has more hands. The result is the same."""
+"""Where clusterings are run and strings tested: here, or wherever an engine has more hands. The result is the same."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from hedgerow.anonymization.clustering import Cells
+from hedgerow.anonymization.lattice.crew import Hire, hire
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.types import Steps
@@ -18,18 +19,25 @@ class Clustering(Protocol):
 
 
 class Executor(Protocol):
-    """Runs a clustering."""
+    """Runs a clustering, and says who tests the strings of a lattice."""
 
     def run(self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: Steps | None) -> Recoding:
         """Run a clustering inside cells."""
 
+    def hire(self, microdata: Microdata, processes: int) -> Hire:
+        """Return what hires a crew for a search; ``processes``: how many there may be on this machine."""
+
 
 class InThisProcess:
-    """Runs a clustering here; it has threads of its own."""
+    """Runs a clustering here, which has threads of its own; strings are tested here and in processes beside."""
 
     def run(self, clustering: Clustering, microdata: Microdata, cells: Cells, progress: Steps | None) -> Recoding:
         """Run a clustering inside cells."""
         return clustering(microdata, progress=progress, cells=cells)
+
+    def hire(self, microdata: Microdata, processes: int) -> Hire:
+        """Return what hires a crew for a search."""
+        return hire(processes)
 
 
 HERE = InThisProcess()

@@ -34,6 +34,7 @@ from hedgerow.anonymization.lattice import (
     search_research,
 )
 from hedgerow.anonymization.lattice.checker import make_checker
+from hedgerow.anonymization.lattice.crew import Hire
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.measures import total_loss
 from hedgerow.measures.research_value import column_values
@@ -86,12 +87,14 @@ def solve(
     executor: Executor = HERE,
     cells: Cells | None = None,
     budget: int | None = None,
+    research: Research | None = None,
 ) -> Solution:
     """Find a release of microdata as a plan asks.
 
-    ``patience`` is for the exact search by research value; ``executor`` runs a clustering, here or elsewhere.
+    ``threads`` bounds the threads of a clustering, and the processes of a search by research value; ``patience`` is for
+    the searches of that kind that could go on for long; ``executor`` runs these here or elsewhere.
     ``cells`` may be given if they are known already, ``budget`` if a node of the lattice may withhold fewer records
-    than the plan allows.
+    than the plan allows; ``research`` is what a search for levels has come to, where it was made elsewhere.
 
     Raises
     ------
@@ -104,7 +107,8 @@ def solve(
         _check_budget(microdata, plan, len(microdata.unknown))
         budget = lattice_budget(microdata, plan) if budget is None else budget
         if plan.method.objective == "research-value":
-            return _by_research_value(microdata, plan, requirement, budget, progress, patience)
+            hire = executor.hire(microdata, threads or os.cpu_count() or 1)
+            return _by_research_value(microdata, plan, requirement, budget, progress, patience, hire, research)
         return _by_lattice(microdata, plan, requirement, budget)
     cells = cells or cells_of(microdata, plan)
     return _by_clustering(microdata, plan, requirement, cells, threads or os.cpu_count() or 1, progress, executor)
@@ -264,14 +268,15 @@ def _by_research_value(
     budget: int,
     progress: Steps | None,
     patience: Patience | None,
+    hire: Hire,
+    research: Research | None,
 ) -> Solution:
-    budget = min(budget, len(microdata.record_of) - 1)  # something must be released
-    space = make_space(microdata, plan.method.limits, most_nodes=None, chosen=plan.method.levels)
-    _refuse_chosen(space, plan, requirement, budget)
-    values = column_values(microdata, plan)
-    method = plan.method
-    tell = None if progress is None else lambda checked: progress(checked, 0)
-    found = search_research(space, requirement, budget, values, method.search, method.block, patience, tell)
+    method, budget = plan.method, min(budget, len(microdata.record_of) - 1)  # something must be released
+    space = make_space(microdata, method.limits, most_nodes=None, chosen=method.levels)
+    if research is None:
+        _refuse_chosen(space, plan, requirement, budget)
+        research = search_levels(space, plan, requirement, budget, progress, patience, hire)
+    found = research
     if found.best is None:
         raise NoSolution(_no_string(space, requirement, budget, found, method.levels))
     details = {
@@ -280,6 +285,21 @@ def _by_research_value(
         "search": _search_facts(space, found),
     }
     return _at_node(space, requirement, found.best.node, details)
+
+
+def search_levels(
+    space: Space,
+    plan: Plan,
+    requirement: Requirement,
+    budget: int,
+    progress: Steps | None,
+    patience: Patience | None,
+    hire: Hire,
+) -> Research:
+    """Search the lattice by research value, as the method of a plan says."""
+    values, method = column_values(space.microdata, plan), plan.method
+    tell = None if progress is None else lambda checked: progress(checked, 0)
+    return search_research(space, requirement, budget, values, method.search, method.block, patience, tell, hire)
 
 
 def _at_node(space: Space, requirement: Requirement, node: Node, details: dict[str, Any]) -> Solution:
@@ -361,7 +381,7 @@ def _no_string(
     if found.proven:
         return _no_node(space, requirement, budget, chosen)
     message = f"The {found.search} search tested {found.tested:,} strings of levels, and none of them passes."
-    longer = found.search == "exact"
+    longer = found.search in ("exact", "divided")
     hint = "give it a larger budget" if longer else "use search: exact, which finds one if there is one"
     return Problem("no-node", message, hint=hint)
 

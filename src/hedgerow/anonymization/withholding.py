@@ -24,7 +24,7 @@ import numpy as np
 from hedgerow.anonymization.clustering import Cells
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.executing import HERE, Executor
-from hedgerow.anonymization.lattice import Patience
+from hedgerow.anonymization.lattice import Patience, Research
 from hedgerow.anonymization.resolving import resolve
 from hedgerow.anonymization.solving import Solution, cells_of, of_clusters, refuse_too_many, solve
 from hedgerow.errors import NoSolution
@@ -112,11 +112,12 @@ def settle(
     executor: Executor = HERE,
     in_order: bool = False,
     resolved: tuple[Microdata, Plan] | None = None,
+    research: Research | None = None,
 ) -> Settled:
     """Settle who of a table is released and how, so that nothing in it depends on a record that is not.
 
     Parameters are those of :func:`hedgerow.anonymization.solving.solve`; ``in_order`` is that of the encoding;
-    ``resolved`` is the table under the plan, if it is known already.
+    ``resolved`` is the table under the plan, if it is known already; ``research`` what a search for levels came to.
 
     Raises
     ------
@@ -131,7 +132,7 @@ def settle(
     if len(whole.unknown):
         refuse_too_many(whole, settled, len(whole.unknown))
         left, microdata, settled = left.encode(plan, in_order)
-    turn = _Turn(threads, progress, patience, executor)
+    turn = _Turn(threads, progress, patience, executor, research)
     while True:
         if METHODS[plan.method.name].needs_levels:
             solution = turn.search(microdata, settled)
@@ -248,9 +249,15 @@ class _Turn:
     """Finds releases, one round after the other."""
 
     def __init__(
-        self, threads: int | None, progress: Steps | None, patience: Patience | None, executor: Executor
+        self,
+        threads: int | None,
+        progress: Steps | None,
+        patience: Patience | None,
+        executor: Executor,
+        research: Research | None,
     ) -> None:
         self._threads, self._progress, self._patience, self._executor = threads, progress, patience, executor
+        self._research = research
         self.turns = 0
 
     def search(self, microdata: Microdata, plan: Plan) -> Solution:
@@ -260,15 +267,15 @@ class _Turn:
             if self._patience is not None:
                 self._patience.restart()
             try:
-                return solve(microdata, plan, progress=self._progress, patience=self._patience, budget=0)
+                return self._solve(microdata, plan, budget=0)
             except NoSolution:  # a distribution that fewer records have may be farther from that of some group
                 pass
-        return solve(microdata, plan, progress=self._progress, patience=self._patience)
+        return self._solve(microdata, plan)
 
     def cluster(self, microdata: Microdata, plan: Plan, cells: Cells) -> Solution:
         """Cluster; when that left records over time and again, cells in which it does become one group."""
         self.turns += 1
-        solution = solve(microdata, plan, self._threads, self._progress, self._patience, self._executor, cells)
+        solution = self._solve(microdata, plan, cells)
         if self.turns <= PATIENT_TURNS:
             return solution
         assert solution.cluster_of is not None
@@ -276,6 +283,21 @@ class _Turn:
         if not over.any() or solution.recoding.hidden is not None:
             return solution
         return _with_whole_cells(microdata, plan, cells, solution, np.isin(cells.cell_of, cells.cell_of[over]))
+
+    def _solve(
+        self, microdata: Microdata, plan: Plan, cells: Cells | None = None, budget: int | None = None
+    ) -> Solution:
+        return solve(
+            microdata,
+            plan,
+            self._threads,
+            self._progress,
+            self._patience,
+            self._executor,
+            cells,
+            budget,
+            self._research,
+        )
 
 
 def _with_whole_cells(microdata: Microdata, plan: Plan, cells: Cells, solution: Solution, units: BoolArray) -> Solution:

@@ -155,6 +155,12 @@ class DuckDBSession:
             self._connection.unregister("incoming")
         return name
 
+    def keep(self, name: str, query: str) -> str:
+        """Keep the rows of a query in a temporary table, replacing one of that name."""
+        with self._own_words():
+            self._heard(lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}"))
+        return name
+
     def close(self) -> None:
         """Close the database and remove it."""
         import duckdb

@@ -256,6 +256,13 @@ class PostgresSession:
         self.run(f"ANALYZE pg_temp.{name}")
         return f"pg_temp.{name}"
 
+    def keep(self, name: str, query: str) -> str:
+        """Keep the rows of a query in a temporary table, replacing one of that name."""
+        self.run(f"DROP TABLE IF EXISTS pg_temp.{name}")
+        self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
+        self.run(f"ANALYZE pg_temp.{name}")
+        return f"pg_temp.{name}"
+
     def close(self) -> None:
         """Undo what was not committed, and let go of the connection."""
         if (

@@ -105,6 +105,7 @@ class SparkTable:
         self.spark = _session_of(given, spark)
         self._prefix = f"hedgerow_{uuid.uuid4().hex}"
         self._views: list[str] = []
+        self._kept: list[DataFrame] = []
         with self._own_words():
             self._own = _own_session(self.spark)
             self._shared = str(self.spark.conf.get("spark.sql.globalTempDatabase", "global_temp"))
@@ -220,6 +221,15 @@ class SparkTable:
             schema = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
             return self._share(name, self.spark.createDataFrame(plain, schema))
 
+    def keep(self, name: str, query: str) -> str:
+        """Keep the rows of a query on the executors, under a name."""
+        with self._own_words():
+            frame = self._own.sql(query).persist()
+            self._kept.append(frame)
+            view = f"{self._prefix}_{name}"
+            frame.createOrReplaceTempView(view)
+            return view
+
     def write_parquet(self, query: str, folder: Path) -> None:
         """Let the executors write the rows of a query into a new folder: part-00000.parquet and so on, in order.
 
@@ -248,13 +258,16 @@ class SparkTable:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def close(self) -> None:
-        """Drop our views; the session that was given goes on."""
+        """Drop our views, and what was kept; the session that was given goes on."""
+        for frame in self._kept:
+            with contextlib.suppress(Exception):
+                frame.unpersist()
         for view in self._views:
             with contextlib.suppress(Exception):  # Spark may have been stopped before us
                 self.spark.catalog.dropGlobalTempView(view)
         with contextlib.suppress(Exception):
             self._own.catalog.dropTempView(self.source)
-        self._views = []
+        self._views, self._kept = [], []
 
     def _own_words(self, reading: bool = False) -> contextlib.AbstractContextManager[None]:
         return own_words(self.place, reading)

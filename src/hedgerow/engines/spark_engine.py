@@ -1,4 +1,4 @@
-"""Spark as an engine: its executors write the release, and cluster where the driver would have too much to do."""
+"""Spark as an engine: its executors write the release, and do the work where the driver would have too much to do."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from pathlib import Path
 
 from hedgerow.anonymization.clustering import Cells
 from hedgerow.anonymization.executing import HERE, Clustering
+from hedgerow.anonymization.lattice.crew import Hire
 from hedgerow.engines.rows import Rows
 from hedgerow.engines.spark import SparkTable
 from hedgerow.engines.spark_cells import cluster_in_tasks
+from hedgerow.engines.spark_strings import Tasks
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.types import Steps
 
 DRIVER_PROFILES = 2_000_000
-"""Profiles up to which the driver clusters by itself."""
+"""Profiles up to which the driver clusters, and tests strings of levels, by itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class SparkExecutor:
-    """Runs clusterings on the driver, or in tasks if there are many profiles."""
+    """Runs clusterings and tests strings on the driver, or in tasks if there are many profiles."""
 
     session: SparkTable
     driver_profiles: int
@@ -32,6 +34,12 @@ class SparkExecutor:
             return HERE.run(clustering, microdata, cells, progress)
         return cluster_in_tasks(self.session.spark, clustering, microdata, cells, progress)
 
+    def hire(self, microdata: Microdata, processes: int) -> Hire:
+        """Return what hires a crew for a search."""
+        if len(microdata.profiles) <= self.driver_profiles:
+            return HERE.hire(microdata, processes)
+        return lambda bench: Tasks(self.session.spark, bench)
+
 
 @dataclass(frozen=True, eq=False)
 class SparkEngine(SqlEngine):
@@ -40,7 +48,7 @@ class SparkEngine(SqlEngine):
     Attributes
     ----------
     driver_profiles
-        Profiles up to which the driver clusters by itself; with more, tasks do.
+        Profiles up to which the driver clusters and searches by itself; with more, tasks do.
     """
 
     session: SparkTable

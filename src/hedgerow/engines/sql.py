@@ -11,7 +11,7 @@ Identifier columns are never mentioned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -121,6 +121,9 @@ class SqlSession(Protocol):
     def upload(self, name: str, rows: pa.Table) -> str:
         """Make a temporary table, replacing one of that name, and return how a query names it."""
 
+    def keep(self, name: str, query: str) -> str:
+        """Keep the rows of a query in a temporary table, replacing one of that name; return how a query names it."""
+
     def schema_of(self, query: str) -> pa.Schema:
         """Return the columns of a query as ``stream`` gives them, without running it for its rows."""
 
@@ -138,10 +141,13 @@ class CollapsedTable(Table):
         The values as they were read, before any cleaning, under their names in statements: ``c0``…, ``s0``…, ``p``.
     names
         Their real names.
+    rows
+        Gives the rows of a release where these are not the table's own; None: they are.
     """
 
     raw: pa.Table = None
     names: Mapping[str, str] = field(default_factory=dict)
+    rows: Callable[[SqlSession, Plan, Microdata, Recoding], Rows] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +172,7 @@ class SqlEngine:
 
         session, source = self.session, SqlSource(self.session, plan)
         check_columns(tuple(source.kinds), plan, session.place)
-        raw = _gathered(session, source.collapse(also))
+        raw = gathered(session, source.collapse(also))
         pa.default_memory_pool().release_unused()  # what came in batches is not needed any more
         counts = raw.column("n").to_numpy().astype(np.int64)
         if not len(counts):
@@ -202,6 +208,8 @@ class SqlEngine:
         import pyarrow as pa
 
         assert isinstance(table, CollapsedTable)
+        if table.rows is not None:
+            return table.rows(self.session, plan, microdata, recoding)
         source = SqlSource(self.session, plan)
         class_of_row = number_classes(plan, table, whole)
         profiles = table.raw.append_column("class", pa.array(class_of_row))
@@ -277,6 +285,32 @@ class SqlSource:
         names = ", ".join(inner)
         return f"SELECT {names}, CAST(COUNT(*) AS BIGINT) AS n FROM ({self._select(inner)}) AS t GROUP BY {names}"
 
+    def values(self, alias: str) -> str:
+        """The distinct values of one column with the number of records that have them."""
+        inner = self._select({alias: self._counted_by(alias, self.names()[alias])})
+        return f"SELECT {alias}, CAST(COUNT(*) AS BIGINT) AS n FROM ({inner}) AS t GROUP BY {alias}"
+
+    def every_row(self) -> str:
+        """All rows: what they are counted by, and what is released of them as it is (``k0`` and so on)."""
+        keys = {alias: self._counted_by(alias, name) for alias, name in self.names().items()}
+        return self._select(keys | self._kept())
+
+    def released_by_nodes(self, joined: str, labels: str) -> str:
+        """The released rows, in order, of a table ``t`` that is joined with the group ``p.g`` of every row."""
+        plan, kept = self.plan, list(self._kept())
+        alias_of = dict(zip(plan.columns("sensitive", "other"), kept, strict=True)) | {
+            name: f"l{i}" for i, name in enumerate(plan.quasi_identifiers)
+        }
+        out = ", ".join(
+            f"{'l' if name in plan.quasi_identifiers else 't'}.{alias_of[name]} AS {self.session.quote(name)}"
+            for name in plan.released_columns
+        )
+        order = ", ".join(["l.g", *(f"t.{alias} NULLS LAST" for alias in kept)])
+        return f"SELECT {out} FROM {joined} JOIN {labels} AS l ON l.g = p.g ORDER BY {order}"
+
+    def _kept(self) -> dict[str, str]:
+        return {f"k{i}": self._shown(name) for i, name in enumerate(self.plan.columns("sensitive", "other"))}
+
     def sample(self, most: int, scattered: str) -> str:
         """Values of the first quasi-identifier with their counts (``n``): all, or not more than ``most`` of them.
 
@@ -310,11 +344,11 @@ class SqlSource:
         plan, session = self.plan, self.session
         keys = {alias: self._counted_by(alias, name) for alias, name in names.items()}
         kept = plan.columns("sensitive", "other")
-        shown = {f"k{i}": self._shown(name) for i, name in enumerate(kept)}
+        shown = self._kept()
         alias_of = dict(zip(kept, shown, strict=True)) | {
             name: f"l{i}" for i, name in enumerate(plan.quasi_identifiers)
         }
-        same = " AND ".join(self._same(alias, name, alias in missing) for alias, name in names.items())
+        same = " AND ".join(self._same(alias, name, alias in missing, f"p.{alias}") for alias, name in names.items())
         others = [f"t.{alias_of[name]} NULLS LAST" for name in plan.columns("other")]
         columns = ", ".join(["p.class", *(f"t.{alias}" for alias in shown)])
         numbered = (
@@ -362,16 +396,19 @@ class SqlSource:
             text = f"NULLIF({text}, {session.literal(marker)})"
         return text + session.binary
 
-    def _same(self, alias: str, name: str, missing: bool) -> str:
+    def same(self, alias: str, other: str, missing: bool) -> str:
+        """Whether a row has a value in a column; ``missing``: that may be a missing one, too."""
+        return self._same(alias, self.names()[alias], missing, other)
+
+    def _same(self, alias: str, name: str, missing: bool, other: str) -> str:
         """Whether a row and a profile agree in a column."""
         if not missing:
-            return f"t.{alias} = p.{alias}"
+            return f"t.{alias} = {other}"
         column = self.kinds[name]
         neutral = "''" if column.kind in self.session.as_text else NEUTRAL[column.kind]
         neutral = "0" if alias == "p" else neutral
         return (
-            f"COALESCE(t.{alias}, {neutral}) = COALESCE(p.{alias}, {neutral})"
-            f" AND (t.{alias} IS NULL) = (p.{alias} IS NULL)"
+            f"COALESCE(t.{alias}, {neutral}) = COALESCE({other}, {neutral}) AND (t.{alias} IS NULL) = ({other} IS NULL)"
         )
 
 
@@ -445,7 +482,7 @@ def _given(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedA
         raise DataError(Problem("not-a-number", message, hint="make NaN missing (NULL)")) from None
 
 
-def _gathered(session: SqlSession, query: str) -> pa.Table:
+def gathered(session: SqlSession, query: str) -> pa.Table:
     """Gather the rows of a query column by column, text as whole numbers that point into its distinct values."""
     import pyarrow as pa
 

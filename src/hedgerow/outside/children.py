@@ -12,6 +12,7 @@ the working folder is a stranger's until somebody looked at it, so it is neither
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -141,7 +142,15 @@ def confine(memory: int) -> None:
         taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
         stacks = (8 << 20) * ((os.cpu_count() or 1) + 16)  # of threads that libraries are yet to start
         lower(resource.RLIMIT_DATA, taken + memory + stacks)
-    lower(resource.RLIMIT_CORE, 0)
+    without_dumps()
+
+
+def without_dumps() -> None:
+    """Let no dump of this process's memory be put on the disk, should it end by accident."""
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        lower(resource.RLIMIT_CORE, 0)
 
 
 def lower(which: int, soft: int, hard: int | None = None) -> None:

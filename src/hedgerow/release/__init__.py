@@ -15,7 +15,7 @@ from hedgerow.release.folders import (
     verify_privately,
     write_release,
 )
-from hedgerow.release.making import MadeRelease, make, make_release
+from hedgerow.release.making import MadeRelease, make, make_release, make_where_it_lies
 from hedgerow.release.release import Release
 from hedgerow.release.tables import check_table, publish_table, read_table, verify_table
 
@@ -27,6 +27,7 @@ __all__ = [
     "is_large",
     "make",
     "make_release",
+    "make_where_it_lies",
     "publish",
     "publish_link",
     "publish_table",

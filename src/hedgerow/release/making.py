@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.withholding import Settled, settle
 from hedgerow.engines.base import Engine
+from hedgerow.engines.in_place import search_in_place
 from hedgerow.engines.local import LocalEngine
+from hedgerow.engines.sql import SqlEngine
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
@@ -49,6 +52,26 @@ def make(
     settled = certified(settled, threads, tell)
     tell("measuring", 0, 0)
     return MadeRelease(make_release(table, settled, source), settled)
+
+
+def make_where_it_lies(
+    source: Engine,
+    plan: Plan,
+    threads: int | None = None,
+    tell: Progress = silent,
+    patience: Patience | None = None,
+) -> Release:
+    """Make a release of a table where it lies: its profiles are read only if they fit here, or are needed."""
+    found = None
+    if isinstance(source, SqlEngine):
+        found = search_in_place(source.session, plan, partial(tell, "searching"), patience)
+    if found is None:
+        return make(source, source.read(plan), plan, threads, tell, patience).release
+    tell("encoding", 0, 0)
+    settled = settle(found.table, plan, threads, None, patience, source.executor, research=found.research)
+    tell("measuring", 0, 0)
+    release = make_release(found.table, settled, source)
+    return replace(release, private={**release.private, "frequency_sets_counted_in_place": found.counted})
 
 
 def make_release(table: Table, settled: Settled, engine: Engine | None = None) -> Release:

@@ -27,7 +27,15 @@ ROOM = 6  # times the profiles
 
 
 class Checker(Protocol):
-    """Checks nodes; a view is what a check can be made on, so that nodes above another are cheaper."""
+    """Checks nodes; a view is what a check can be made on, so that nodes above another are cheaper.
+
+    Attributes
+    ----------
+    views_stand_alone
+        Whether a view stays as it is when others are made; else those made before from the same one are gone.
+    """
+
+    views_stand_alone: bool
 
     def base(self) -> Any:
         """Return the view of all profiles."""
@@ -147,6 +155,8 @@ def _slots(size: int, rows: int, counted: bool) -> Slots:
 class KernelChecker:
     """Checks k and numbers of different values with the kernel."""
 
+    views_stand_alone = False
+
     def __init__(
         self, space: Space, requirement: Requirement, objective: str, joints: list[list[int]], budget: int | None
     ) -> None:
@@ -189,20 +199,33 @@ class KernelChecker:
         self._stride = np.zeros(len(joints), np.int64)
         self._table = np.concatenate(tables).astype(np.uint32)
         self._gains = np.concatenate(joint_gains)
-        rows = len(counts)
         self._counted = counted
+        word = np.zeros(len(counts), np.uint64)
+        for s, joint_codes in enumerate(columns):
+            word |= joint_codes.astype(np.uint64) << np.uint64(16 * s)
+        self._take_room(View(word, counts, bits if counted else bits[:0]))
+
+    def _take_room(self, base: View) -> None:
+        """Take memory of this process, and put the view of all profiles first."""
+        rows = len(base.counts)
         self._room = _Room(
             np.empty(ROOM * rows, np.uint64),
             np.empty(ROOM * rows, np.int32),
-            np.empty(ROOM * rows if counted else 0, np.uint64),
+            np.empty(ROOM * rows if self._counted else 0, np.uint64),
         )
         self._base = self._room.view(0, rows)
-        word = np.zeros(rows, np.uint64)
-        for s, joint_codes in enumerate(columns):
-            word |= joint_codes.astype(np.uint64) << np.uint64(16 * s)
-        base = self._base.arrays
-        base.words[:], base.counts[:], base.bits[:] = word, counts, bits[: len(base.bits)]
-        self._slots = _slots(max(SLOTS, 1 << (2 * rows).bit_length()), rows, counted)
+        for part, given in zip(self._base.arrays, base, strict=True):
+            part[:] = given
+        self._slots = _slots(max(SLOTS, 1 << (2 * rows).bit_length()), rows, self._counted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("_kernel", "_room", "_slots")
+        return {**{name: value for name, value in self.__dict__.items() if name not in own}, "_base": self._base.arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernel = kernels.load("lattice")
+        self._take_room(state["_base"])
 
     def base(self) -> Any:
         """Return the view of all profiles."""
@@ -238,6 +261,8 @@ class KernelChecker:
 
 class GeneralChecker:
     """Checks any requirement, with person keys too; a view is the whole table."""
+
+    views_stand_alone = True
 
     def __init__(self, space: Space, requirement: Requirement, objective: str) -> None:
         self._space = space

@@ -6,14 +6,19 @@ bounded by what escaping all their conflicts costs at least, and the cheapest bo
 only when no known conflict speaks against it: if it holds, it is the best there is. Until then the cheapest box is a
 bound on what the best can be, so that the search may stop at any time and say how far it is.
 
-Nodes are checked on views of lower ones. Where more records may be withheld and a model does not survive growth, a node
-that fails need not rule out those below; then only what surely fails makes a conflict.
+Nodes are checked on the groups of lower ones. Where several processes check (``crew.py``), what a failing node is
+raised to in each of three orders, where to climb next and what can be lowered are found out at the same time; answers
+are taken in the order in which one process would have found them.
+
+Where more records may be withheld and a model does not survive growth, a node that fails need not rule out those below;
+then only what surely fails makes a conflict.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +27,9 @@ import numpy as np
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.kernels.codes import ASK, DONE, FAR, FULL, IN_HEAP, UNUSED
 from hedgerow.anonymization.kernels.tuples.lattice import Boxes, Conflicts
-from hedgerow.anonymization.lattice.checker import Checker, GeneralChecker, make_checker, rises
+from hedgerow.anonymization.lattice.bench import Bench, Order
+from hedgerow.anonymization.lattice.checker import rises
+from hedgerow.anonymization.lattice.crew import Alone, Crew, Hire, Ticket, checks
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.privacy import Requirement
 from hedgerow.types import IntArray
@@ -31,6 +38,10 @@ TURNS = 5_000
 BOXES, MOST_BOXES = 1 << 16, 1 << 23
 FIRST_DIVE = 10
 SALTS = 5
+LIKELY = 400
+"""Tests that a search takes at least, if it has so many nodes, and a table of more than a few columns."""
+PART = 8
+"""Tests after which somebody else may go on raising a node."""
 
 
 @dataclass(eq=False)
@@ -96,21 +107,29 @@ def find_best(
     costs: list[list[int]],
     patience: Patience | None = None,
     tell: Callable[[int], None] | None = None,
+    hire: Hire = Alone,
+    known: Iterable[Node] = (),
+    checked: int = 0,
+    most: int | None = None,
 ) -> Best:
-    """Find the node of least cost at which at most ``budget`` records are withheld."""
+    """Find the node of least cost at which at most ``budget`` records are withheld.
+
+    ``hire`` says who checks; ``known`` are nodes of which it is known that they fail, and all below them; ``checked``
+    is how many were checked before, ``most`` how many may be checked besides, whatever patience allows.
+    """
     patience = patience or Patience()
     patience.restart()
     for salt in range(SALTS):
-        found = _Search(space, requirement, budget, costs, patience, salt, tell).run()
-        if found.node is None or _holds(space, requirement, budget, found.node):
+        bench = Bench(space, requirement, budget, salt)
+        crew = hire(bench)
+        try:
+            crew.expect(min(space.nodes, LIKELY))
+            found = _Search(space, requirement, budget, costs, patience, crew, tell, known, checked, most).run()
+        finally:
+            crew.close()
+        if found.node is None or bench.holds(found.node):
             return found
     raise AssertionError("five hashes of 64 bits collided")  # pragma: no cover
-
-
-def _holds(space: Space, requirement: Requirement, budget: int, node: Node) -> bool:
-    """Confirm a node without hashing."""
-    general = GeneralChecker(space, requirement, "research-value")
-    return general.check(general.base(), node).withheld <= budget
 
 
 class _Search:
@@ -123,19 +142,23 @@ class _Search:
         budget: int,
         costs: list[list[int]],
         patience: Patience,
-        salt: int,
+        crew: Crew,
         tell: Callable[[int], None] | None,
+        known: Iterable[Node],
+        checked: int,
+        most: int | None,
     ) -> None:
         self.shape, self.budget, self.patience, self.tell = space.shape, budget, patience, tell
         self.rises = rises(requirement, budget)
-        self.checker: Checker = make_checker(space, requirement, "research-value", budget, salt)
+        self.crew, self.known = crew, known
         self.top = tuple(size - 1 for size in space.shape)
         self.costs = np.full((len(costs), max(map(len, costs))), FAR >> 8, np.int64)
         for j, by_level in enumerate(costs):
             self.costs[j, : len(by_level)] = by_level
         self.corner, self.entropy = _single_attributes(space, requirement, budget)
         self.columns = np.arange(len(self.shape))
-        self.checked = 0
+        self.checked = checked
+        self.most = None if most is None else checked + most
         self.best: Node | None = None
         self.best_cost = FAR
         self.least = 0
@@ -143,11 +166,17 @@ class _Search:
 
     # -- checking ------------------------------------------------------------------------------------------------
 
-    def lost(self, view: Any, node: Node) -> tuple[int, int]:
-        """Records withheld at a node, and those of them that every node below withholds too."""
+    def lost(self, on: Node, node: Node) -> tuple[int, int]:
+        """Records withheld at a node, and those of them that every node below withholds too.
+
+        It is checked on the groups of a node at or below it.
+        """
         self.checked += 1
-        found = self.checker.check(view, node)
-        return found.withheld, found.withheld if self.rises else found.surely_withheld
+        return self.crew.lost(on, node)
+
+    def over(self) -> bool:
+        """Tell whether the search must end."""
+        return self.patience.over(self.checked) or (self.most is not None and self.checked >= self.most)
 
     def cost(self, node: Node) -> int:
         """Cost of a node."""
@@ -167,17 +196,17 @@ class _Search:
         for j, low in enumerate(self.corner):
             if low:  # what fails by itself is a conflict too, and part of the proof
                 self.frontier.learn((*self.top[:j], low - 1, *self.top[j + 1 :]))
-        base = self.checker.base()
-        bottom = self.checker.roll_up(base, self.corner) if any(self.corner) else base
-        if self.lost(bottom, self.top)[0] <= self.budget:
+        for conflict in self.known:
+            self.frontier.learn(conflict)
+        if self.lost(self.corner, self.top)[0] <= self.budget:
             self.improve(self.top)
         self.patience.may_stop = True
         try:
             if self.best is not None:
-                self.climb(bottom, self.corner, bottom)
-            proven = self.branch(bottom)
+                self.climb(self.corner)
+            proven = self.branch()
             if self.best is not None and self.rises and proven:  # of nodes that cost the same, a lower one
-                self.best = self.lowered(self.best, bottom)
+                self.best = self.lowered(self.best)
         except KeyboardInterrupt:
             if self.best is None:
                 raise
@@ -186,14 +215,14 @@ class _Search:
             self.patience.may_stop = False
         return self.result(proven)
 
-    def branch(self, bottom: Any) -> bool:
+    def branch(self) -> bool:
         """Work through the boxes; returns whether everything was."""
         frontier, asked, next_dive = self.frontier, 0, FIRST_DIVE
         frontier.add(self.corner, self.top, self.cost(self.corner))
         while True:
             if self.tell is not None:
                 self.tell(self.checked)
-            if self.patience.over(self.checked):
+            if self.over():
                 self.least = min(max(self.least, frontier.least()), self.best_cost)
                 return False
             status, box, bound = frontier.advance(self.costs, self.best_cost)
@@ -206,85 +235,83 @@ class _Search:
             if status != ASK:
                 continue
             node, upper = frontier.box(box)
-            withheld, surely = self.lost(bottom, node)
+            raising = self.raising(node)
+            withheld, surely = self.lost(self.corner, node)
             if withheld <= self.budget:
+                self.forget(raising)
                 self.improve(node)
                 frontier.free(box)
                 continue
             if surely <= self.budget:
+                self.forget(raising)
                 if not frontier.split(box, node, upper, bound, self.cost):
                     return False
                 continue
-            view = self.checker.roll_up(bottom, node)
             asked += 1
             if asked >= next_dive and self.best is not None:
                 next_dive = asked + max(20, asked // 3)
-                self.climb(view, node, bottom)
-                view = self.checker.roll_up(bottom, node)
-            self.learn(view, node)
+                self.climb(node)
+            self.learn(raising)
             frontier.push(bound, box)
 
-    def learn(self, view: Any, node: Node) -> None:
-        """Raise a failing node as far as it still fails, in a few orders of the attributes."""
+    def forget(self, raising: list[_Raising]) -> None:
+        """Leave a node as it is."""
+        self.crew.forget(one.ticket for one in raising)
+
+    def learn(self, raising: list[_Raising]) -> None:
+        """Learn from a failing node what it was raised to."""
+        for one in raising:
+            while not one.goes_on(self.crew):
+                for other in raising:
+                    other.goes_on(self.crew, wait=False)
+            self.checked += one.tests
+            self.frontier.learn(one.node)
+
+    def raising(self, node: Node) -> list[_Raising]:
+        """Have a node raised as far as it still fails, in a few orders of the attributes."""
         step = np.array(
             [self.costs[j, min(level + 1, top)] - self.costs[j, level] for j, (level, top) in self._levels(node)], float
         )
         spread = np.array([self.entropy[j][level] for j, level in enumerate(node)])
         turn = (np.arange(len(node)) * 0.6180339887498949 + 0.37 * len(self.frontier.conflicts)) % 1.0
-        for order in (step, -step / (spread + 1e-3), step * (0.2 + 0.8 * turn)):
-            self.frontier.learn(self.raised(view, node, np.argsort(order, kind="stable").tolist()))
+        orders = (step, -step / (spread + 1e-3), step * (0.2 + 0.8 * turn))
+        return [_Raising(self.crew, node, np.argsort(order, kind="stable").tolist()) for order in orders]
 
     def _levels(self, node: Node) -> Any:
         return enumerate(zip(node, self.top, strict=True))
 
-    def raised(self, view: Any, node: Node, order: list[int]) -> Node:
-        """Raise the attributes in order, halves of the list at once, while the node surely fails."""
-        parts = [(0, len(order))]
-        while parts:
-            first, last = parts.pop()
-            levels = list(node)
-            for j in order[first:last]:
-                levels[j] = self.top[j]
-            single = order[first]
-            while tuple(levels) != node:
-                if self.lost(view, tuple(levels))[1] > self.budget:
-                    node = tuple(levels)
-                    view = self.checker.roll_up(view, node)
-                    break
-                if last - first > 1:
-                    middle = (first + last) // 2
-                    parts += [(middle, last), (first, middle)]
-                    break
-                levels[single] -= 1
-        return node
-
     # -- good nodes early ------------------------------------------------------------------------------------------
 
-    def climb(self, view: Any, node: Node, bottom: Any) -> None:
+    def climb(self, node: Node) -> None:
         """Raise the attribute that saves most records for its cost until the node holds; then lower what can be."""
-        withheld = self.lost(view, node)[0]
+        withheld = self.lost(node, node)[0]
         while withheld > self.budget:
-            if self.patience.over(self.checked) and self.best is not None:
+            if self.over() and self.best is not None:
                 return
-            choices = []
-            for j, level in enumerate(node):
-                if self.patience.over(self.checked) and self.best is not None:
-                    return
-                for higher in range(level + 1, self.top[j] + 1):
-                    raised = (*node[:j], higher, *node[j + 1 :])
-                    cost = int(self.costs[j, higher] - self.costs[j, level])
-                    left = max(self.lost(view, raised)[0], self.budget)
-                    choices.append(((withheld - left) / (cost + 1), -cost, -j, -higher, left, raised))
+            higher = [
+                [(*node[:j], one, *node[j + 1 :]) for one in range(level + 1, self.top[j] + 1)]
+                for j, level in enumerate(node)
+            ]
+            found = checks(self.crew, node, [raised for of_one in higher for raised in of_one], all_wanted=True)
+            with contextlib.closing(found):
+                choices = []
+                for j, of_one in enumerate(higher):
+                    if self.over() and self.best is not None:
+                        return
+                    for raised in of_one:
+                        self.checked += 1
+                        cost = int(self.costs[j, raised[j]] - self.costs[j, node[j]])
+                        left = max(next(found)[0], self.budget)
+                        choices.append(((withheld - left) / (cost + 1), -cost, -j, -raised[j], left, raised))
             if not choices:
                 return
             chosen = max(choices)
             node, withheld = chosen[5], chosen[4] if chosen[4] > self.budget else self.budget
             if self.cost(node) >= self.best_cost and withheld > self.budget:
                 return
-            view = self.checker.roll_up(view, node)
-        self.improve(self.lowered(node, bottom))
+        self.improve(self.lowered(node))
 
-    def lowered(self, node: Node, bottom: Any) -> Node:
+    def lowered(self, node: Node) -> Node:
         """Lower attributes, the greatest saving first, while the node holds."""
         moved = True
         while moved:
@@ -294,18 +321,44 @@ class _Search:
                 for j, level in enumerate(node)
                 for lower in range(self.corner[j], level)
             )
-            for _, j, lower in savings:
-                if self.patience.over(self.checked):
-                    return node
-                new = (*node[:j], lower, *node[j + 1 :])
-                if self.lost(bottom, new)[0] <= self.budget:
-                    node, moved = new, True
-                    break
+            lowered = [(*node[:j], lower, *node[j + 1 :]) for _, j, lower in savings]
+            with contextlib.closing(checks(self.crew, self.corner, lowered)) as found:
+                for new in lowered:
+                    if self.over():
+                        return node
+                    self.checked += 1
+                    if next(found)[0] <= self.budget:
+                        node, moved = new, True
+                        break
         return node
 
     def result(self, proven: bool) -> Best:
         """Put together what was found."""
         return Best(self.best, self.least, proven, self.checked, tuple(self.frontier.conflicts))
+
+
+class _Raising:
+    """A node that is being raised; part of the work at a time, so that whoever has nothing to do can go on with it."""
+
+    def __init__(self, crew: Crew, node: Node, order: list[int]) -> None:
+        self.node, self.tests, self.done = node, 0, False
+        most = PART if crew.hands > 1 else FAR
+        self._submit(crew, [order, [[0, len(order)]], None, most])
+
+    def goes_on(self, crew: Crew, wait: bool = True) -> bool:
+        """Take what was done, and order more if there is more to do; tells whether all is done."""
+        if self.done or not (wait or self.ticket.done):
+            return self.done
+        node, work, tests = crew.answer(self.ticket)
+        self.node, self.tests = tuple(node), self.tests + tests
+        _, parts, trial, _ = work
+        self.done = not (parts or trial)
+        if not self.done:
+            self._submit(crew, work)
+        return self.done
+
+    def _submit(self, crew: Crew, work: list[Any]) -> None:
+        self.ticket: Ticket = crew.submit(Order("raised", self.node, work))
 
 
 class _Frontier:

@@ -30,6 +30,8 @@ class HashChecker:
     It errs only by luck, and then only in that a node seems to hold: whoever reports one must confirm it.
     """
 
+    views_stand_alone = True
+
     def __init__(self, space: Space, requirement: Requirement, salt: int = 0) -> None:
         self._kernel = kernels.load("hashed_lattice")
         self._k = requirement.k
@@ -52,6 +54,16 @@ class HashChecker:
             self._offsets.append(by_level)
         self._randoms = np.concatenate(randoms)
         rows = len(counts)
+        keys = np.zeros(rows, np.uint64)
+        for j, by_level in enumerate(self._offsets):
+            keys += self._randoms[by_level[0] + space.codes[:, j]]
+        bottom = (0,) * len(space.maps)
+        self._base = _View(bottom, HashedView(keys, counts, bits, np.arange(rows, dtype=np.int64)))
+        self._take_room()
+
+    def _take_room(self) -> None:
+        """Take memory of this process."""
+        rows = len(self._base.arrays.counts)
         room = 1 << max(2 * rows, 16).bit_length()
         self._slots = HashedSlots(
             key=np.zeros(room, np.uint64),
@@ -60,11 +72,14 @@ class HashChecker:
             of_row=np.zeros(rows, np.uint64),
             moved=np.zeros(rows, np.uint64),
         )
-        keys = np.zeros(rows, np.uint64)
-        for j, by_level in enumerate(self._offsets):
-            keys += self._randoms[by_level[0] + space.codes[:, j]]
-        bottom = (0,) * len(space.maps)
-        self._base = _View(bottom, HashedView(keys, counts, bits, np.arange(rows, dtype=np.int64)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_kernel", "_slots")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernel = kernels.load("hashed_lattice")
+        self._take_room()
 
     def base(self) -> Any:
         """Return the view of all profiles."""

@@ -7,11 +7,16 @@ and never lists the strings; see ``conflicts.py``.
 
 A string is tested by the groups of all attributes together. With a budget of records that may be withheld it passes if
 no more than those are in groups that fail.
+
+Several processes may test (``crew.py``). Global and hybrid search go on as if what is being tested failed, as most
+strings do, and go back where it passes; divided search deals out its blocks, and tests combinations ahead; local
+search, each string of which depends on the one before, is left to one.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,8 +25,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.anonymization.lattice.checker import make_checker, rises
+from hedgerow.anonymization.lattice.bench import Bench, Order
+from hedgerow.anonymization.lattice.checker import rises
 from hedgerow.anonymization.lattice.conflicts import Patience, find_best
+from hedgerow.anonymization.lattice.crew import Alone, Crew, Hire, Ticket
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.measures.research_value import ColumnValue
@@ -29,9 +36,13 @@ from hedgerow.privacy import Requirement
 
 SearchName = Literal["exact", "global", "local", "hybrid", "divided"]
 MOST_STRINGS = 1_000_000
+MOST_CHECKS = 200_000
+"""Strings of all attributes that a divided search tests if it cannot list their combinations."""
 MOST_SUCCESSES = 20
 SCALE = 1 << 40
 Tell = Callable[[int], None]
+Choice = tuple[tuple[int, int], ...]
+_State = tuple[npt.NDArray[np.int16], Any, npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -111,23 +122,30 @@ def search_research(
     block: int = 4,
     patience: Patience | None = None,
     tell: Tell | None = None,
+    hire: Hire = Alone,
 ) -> Research:
-    """Find a string of great research value.
+    """Find a string of great research value; ``hire`` says who tests, which changes nothing but the time it takes.
 
     Raises
     ------
     NoSolution
         If the strings of a search that lists them are too many.
     """
-    looking = _Looking(space, requirement, budget, level_values(space, values), tell)
+    looking = _Looking(space, requirement, budget, level_values(space, values), tell, hire)
     if search == "exact":
         return looking.exact(patience)
     levels, dropped = looking.pre_prune()
-    if search == "local":
-        return looking.local(levels, dropped)
     if search == "divided":
-        return looking.divided(levels, dropped, block)
-    return looking.by_list(levels, dropped, hybrid=search == "hybrid")
+        _refuse_large_blocks(levels, block)
+    looking.crew = hire(Bench(space, requirement, budget, by_blocks=search == "divided"))
+    try:
+        if search == "local":
+            return looking.local(levels, dropped)
+        if search == "divided":
+            return looking.divided(levels, dropped, block, patience)
+        return looking.by_list(levels, dropped, hybrid=search == "hybrid")
+    finally:
+        looking.crew.close()
 
 
 class _Looking:
@@ -140,24 +158,33 @@ class _Looking:
         budget: int,
         by_level: list[list[Fraction]],
         tell: Tell | None,
+        hire: Hire,
     ) -> None:
         self.space, self.requirement, self.budget, self.by_level, self.tell = space, requirement, budget, by_level, tell
+        self.hire = hire
+        self.crew: Crew
+        self.bottom = (0,) * len(space.maps)
         self.tested = 0
         self.passed: dict[Node, None] = {}
-        self.checker: Any = None
         self.rises = rises(requirement, budget)
 
     def test(self, node: Node) -> bool:
         """Test a string."""
-        if self.checker is None:
-            self.checker = make_checker(self.space, self.requirement, "research-value", self.budget)
+        return self.take(node, self.order(node))
+
+    def order(self, node: Node) -> Ticket:
+        """Have a string tested."""
+        return self.crew.submit(Order("lost", self.bottom, [node]))
+
+    def take(self, node: Node, ticket: Ticket) -> bool:
+        """Take what a test has come to; only such tests count."""
         self.tested += 1
         if self.tell is not None:
             self.tell(self.tested)
-        passes = self.checker.check(self.checker.base(), node).withheld <= self.budget
+        passes = bool(self.crew.answer(ticket)[0][0] <= self.budget)
         if passes:
             self.passed[node] = None
-        return bool(passes)
+        return passes
 
     def value(self, node: Node) -> Fraction:
         """Research value of a string."""
@@ -189,9 +216,19 @@ class _Looking:
         generated = len(strings.levels)
         if hybrid:
             self.halve(levels, strings.learn)
-        while strings.open.any():
-            node = strings.middle()
-            strings.learn(node, self.test(node))
+        given: deque[tuple[Node, _State, Ticket]] = deque()
+        ahead = 1 if self.crew.hands == 1 else 2 * self.crew.hands
+        while given or strings.open.any():
+            while len(given) < ahead and strings.open.any():
+                node = strings.middle()
+                given.append((node, strings.as_it_is(), self.order(node)))
+                strings.learn(node, passes=False)
+            node, before, ticket = given.popleft()
+            if self.take(node, ticket):  # what was given after that was in vain
+                self.crew.forget(later for _, _, later in given)
+                given.clear()
+                strings.go_back(before)
+                strings.learn(node, passes=True)
         return self.result("hybrid" if hybrid else "global", generated, dropped, proven=True)
 
     def local(self, levels: list[list[int]], dropped: tuple[int, ...]) -> Research:
@@ -218,61 +255,79 @@ class _Looking:
                 low = list(middle)
                 middle = [(a + b + 1) // 2 for a, b in zip(low, high, strict=True)]
 
-    def divided(self, levels: list[list[int]], dropped: tuple[int, ...], block: int) -> Research:
-        """Find all strings that pass in each block of attributes alone; test their combinations, greatest first."""
-        top = [passing[-1] for passing in levels]
-        generated, parts = 0, []
-        for first in range(0, len(levels), block):
-            inside = range(first, min(first + block, len(levels)))
-            size = int(np.prod([len(levels[j]) for j in inside], dtype=object))
-            generated += size
-            if size > MOST_STRINGS:
-                raise _too_many(size)
-            parts.append(list(self._of_block(inside, [levels[j] for j in inside])))
+    def divided(
+        self, levels: list[list[int]], dropped: tuple[int, ...], block: int, patience: Patience | None
+    ) -> Research:
+        """Find all strings that pass in each block of attributes alone; test their combinations, greatest first.
+
+        Too many combinations are not listed: what fails in a block rules out all strings that hold it, and the search
+        for the best of the others goes on by conflicts, as the exact search does, for a bounded number of tests.
+        """
+        parts, failing = self.of_blocks(levels, block)
+        generated = _size(levels, block)
         combinations = int(np.prod([len(part) for part in parts], dtype=object))
         if combinations > MOST_STRINGS:
-            raise _too_many(combinations)
-        self.passed.clear()  # strings of blocks are not strings of all attributes
+            self.crew.close()  # the search by conflicts hires one of its own
+            return self.by_conflicts("divided", dropped, patience, failing, MOST_CHECKS)
         totals = np.zeros((), np.int64)
         for part in parts:
             worth = [_scaled(sum((self.by_level[j][level] for j, level in found), Fraction(0))) for found in part]
             totals = np.add.outer(totals, np.array(worth, np.int64))
-        for at in np.argsort(-totals, axis=None, kind="stable").tolist():
-            node = list(top)
-            for part, choice in zip(parts, np.unravel_index(at, totals.shape), strict=True):
-                for j, level in part[int(choice)]:
-                    node[j] = level
-            if self.test(tuple(node)):
+        order = iter(np.argsort(-totals, axis=None, kind="stable").tolist())
+        given: deque[tuple[Node, Ticket]] = deque()
+        ahead = 1 if self.crew.hands == 1 else 2 * self.crew.hands
+        while True:
+            for at in itertools.islice(order, ahead - len(given)):
+                node = [passing[-1] for passing in levels]
+                for part, choice in zip(parts, np.unravel_index(at, totals.shape), strict=True):
+                    for j, level in part[int(choice)]:
+                        node[j] = level
+                given.append((tuple(node), self.order(tuple(node))))
+            if not given or self.take(*given.popleft()):
                 break
         return self.result("divided", generated + combinations, dropped, proven=True)
 
-    def _of_block(self, inside: Iterable[int], levels: list[list[int]]) -> Iterable[tuple[tuple[int, int], ...]]:
-        """Strings of a block that pass, all other attributes left out."""
-        members = tuple(inside)
-        part = Space(self.space.microdata, self.space.codes[:, members], tuple(self.space.maps[j] for j in members))
-        checker = make_checker(part, self.requirement, "research-value", self.budget)
-        failing: list[Node] = []
-        for choice in sorted(itertools.product(*levels), key=lambda node: -sum(node)):
-            if self.rises and any(all(a <= b for a, b in zip(choice, fails, strict=True)) for fails in failing):
-                continue
-            self.tested += 1
-            if checker.check(checker.base(), choice).withheld <= self.budget or not self.rises:
-                yield tuple(zip(members, choice, strict=True))
-            else:
-                failing.append(choice)
+    def of_blocks(self, levels: list[list[int]], block: int) -> tuple[list[list[Choice]], list[Node]]:
+        """Strings of every block that pass, and strings of all attributes that fail because of one block."""
+        top = tuple(size - 1 for size in self.space.shape)
+        blocks = [range(first, min(first + block, len(levels))) for first in range(0, len(levels), block)]
+        self.crew.expect(_size(levels, block))
+        given = [self.crew.submit(Order("block", list(inside), [levels[j] for j in inside])) for inside in blocks]
+        parts, failing = [], []
+        for inside, ticket in zip(blocks, given, strict=True):
+            passing, fails, tested = self.crew.answer(ticket)
+            self.tested += tested
+            if self.tell is not None:
+                self.tell(self.tested)
+            parts.append([tuple(zip(inside, found, strict=True)) for found in passing])
+            failing += [(*top[: inside.start], *found, *top[inside.stop :]) for found in fails]
+        return parts, failing
 
     # -- ours ------------------------------------------------------------------------------------------------------
 
     def exact(self, patience: Patience | None) -> Research:
         """Find the best string without listing them; see ``conflicts.py``."""
+        return self.by_conflicts("exact", (), patience)
+
+    def by_conflicts(
+        self,
+        search: SearchName,
+        dropped: tuple[int, ...],
+        patience: Patience | None,
+        known: Iterable[Node] = (),
+        most: int | None = None,
+    ) -> Research:
+        """Find the best string by what fails; some of that may be known, and ``most`` bounds how many are tested."""
         costs = [[_scaled(by_level[0] - value) for value in by_level] for by_level in self.by_level]
-        found = find_best(self.space, self.requirement, self.budget, costs, patience, self.tell)
+        found = find_best(
+            self.space, self.requirement, self.budget, costs, patience, self.tell, self.hire, known, self.tested, most
+        )
         self.tested = found.checked
         if found.node is not None:
             self.passed[found.node] = None
-        most = sum((by_level[0] for by_level in self.by_level), Fraction(0))
-        bound = most - Fraction(found.least, SCALE)
-        return self.result("exact", None, (), found.proven, bound, found.conflicts)
+        best = sum((by_level[0] for by_level in self.by_level), Fraction(0))
+        bound = best - Fraction(found.least, SCALE)
+        return self.result(search, None, dropped, found.proven, bound, found.conflicts)
 
     # -- the answer ------------------------------------------------------------------------------------------------
 
@@ -337,6 +392,14 @@ class _Strings:
         self.open = np.ones(len(order), bool)
         self.rises = looking.rises
 
+    def as_it_is(self) -> _State:
+        """What is open now."""
+        return self.levels, self.values, self.open.copy()
+
+    def go_back(self, state: _State) -> None:
+        """Have open what was open before."""
+        self.levels, self.values, self.open = state
+
     def middle(self) -> Node:
         """The string in the middle of those that are open."""
         left = np.flatnonzero(self.open)
@@ -369,6 +432,25 @@ def _common(values: list[list[Fraction]]) -> list[list[int]]:
 
 def _scaled(value: Fraction) -> int:
     return (2 * SCALE * value.numerator + value.denominator) // (2 * value.denominator)
+
+
+def _size(levels: list[list[int]], block: int) -> int:
+    """Number of strings of all blocks."""
+    return sum(_sizes(levels, block))
+
+
+def _sizes(levels: list[list[int]], block: int) -> list[int]:
+    counts = [len(passing) for passing in levels]
+    return [int(np.prod(counts[first : first + block], dtype=object)) for first in range(0, len(counts), block)]
+
+
+def _refuse_large_blocks(levels: list[list[int]], block: int) -> None:
+    """Refuse, before any block is looked at, blocks of too many strings."""
+    size = max(_sizes(levels, block))
+    if size > MOST_STRINGS:
+        message = f"A block of this search would list {size:,} strings of levels, more than {MOST_STRINGS:,}."
+        hint = f"use a smaller block than {block}, or search: exact, which lists none"
+        raise NoSolution(Problem("too-many-nodes", message, hint=hint))
 
 
 def _too_many(strings: int) -> NoSolution:
