@@ -39,11 +39,11 @@ def shares_of(frequencies: Sequence[object]) -> Shares:
         given = [Fraction(Decimal(str(one).strip())) for one in frequencies]
     except (InvalidOperation, ValueError, OverflowError):
         raise usage("Frequencies must be numbers.", "write them like 0.5,0.3,0.2") from None
-    if not given or min(given) <= 0:
+    if not given or any(one <= 0 for one in given):
         raise usage(
             "Frequencies must be above 0, at least one for every attribute.", "leave out values that nobody has"
         )
-    total = sum(given)
+    total = sum(given, Fraction(0))
     counts = all(one.denominator == 1 for one in given)
     if not counts and abs(total - 1) > SUM_TO_1:
         message = f"The frequencies of an attribute sum to {float(total):g}, not to 1."

@@ -21,12 +21,10 @@ def limits_summary(found: Mapping[str, Any]) -> RenderableType:
     more = "; others may fit no group" if found["others_may_not_fit"] else ""
     lines.add_row("must be withheld", f"{withheld:,} records{share} with all limits of the plan{more}")
     lines.add_row("loss at most", f"{found['most_loss']:.4f} of 1 (NTIL); {found['most_loss_before']:.4f} without them")
-    table = titled(
-        "proposed limits", "attribute", "limit", "what it keeps, or why there is none", numbers=("alone it withholds",)
-    )
+    table = titled("proposed limits", "attribute", "limit")
     for each in found["limits"]:
-        alone = "" if each["limit"] is None else f"{each['alone']:,}"
-        table.add_row(each["attribute"], limit_words(each["limit"]), each["keeps"], alone)
+        table.add_row(each["attribute"], limit_words(each["limit"]))
+        table.add_row("", Text(each["note"].removeprefix("none, for "), style="dim"))
     return Group(lines, Text(), table)
 
 
