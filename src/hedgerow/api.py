@@ -205,7 +205,7 @@ def propose_limits(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> people = pa.table({"city": ["Wichita"] * 6 + ["Topeka"] * 2 + ["Lincoln"] * 4, "sex": list("FFMM") * 3})
+    >>> people = pa.table({"city": ["Wichita"] * 7 + ["Topeka"] + ["Lincoln"] * 4, "sex": list("FFMM") * 3})
     >>> tree = {"US": {"Kansas": ["Wichita", "Topeka"], "Nebraska": ["Lincoln"]}}
     >>> plan = Plan.from_dict(
     ...     {

@@ -37,7 +37,7 @@ def growth(
     --------
     >>> two = [CellProbabilities.of(2), CellProbabilities.of(4)]
     >>> [found.records for found in growth(two, [5], 0.95)]
-    [18, 42]
+    [17, 42]
     """
     return tuple(
         Growth(number, k, records_needed(cells, k, chance, empty_allowed=empty_allowed))

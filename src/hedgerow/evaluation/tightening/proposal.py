@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -106,8 +106,9 @@ class ProposedLimits:
         Examples
         --------
         >>> age = ProposedLimit("age", Limit(cuts=(65,)), "keeps 64 | 65 apart", alone=1)
+        >>> sex = ProposedLimit("sex", Limit(level=0), "keeps every value as it is")
         >>> plan = Plan.from_dict({"attributes": {"age": "quasi-identifier"}, "privacy": {"k": 2}})
-        >>> ProposedLimits(plan, (age,), 250, 12, 3, "5%", True, False, 0.5, 1.0).note("age")
+        >>> ProposedLimits(plan, (age, sex), 250, 12, 3, "5%", True, False, 0.5, 1.0).note("age")
         'keeps 64 | 65 apart; withholds 0.40 % alone, 1.2 % together with the others'
         """
         proposed = self._by_name[attribute]
@@ -294,7 +295,8 @@ def share_text(part: int, whole: int) -> str:
     """
     if not part:
         return "nobody"
-    share = 100 * part / whole
-    if share < 0.01:
+    share = Decimal(100 * part) / whole
+    if share < Decimal("0.01"):
         return "under 0.01 %"
-    return f"{share:.{0 if share >= 10 else 1 if share >= 1 else 2}f} %"
+    step = Decimal(1 if share >= 10 else "0.1" if share >= 1 else "0.01")
+    return f"{share.quantize(step, ROUND_HALF_UP)} %"
