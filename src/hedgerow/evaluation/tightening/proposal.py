@@ -260,29 +260,28 @@ def _keeps(classes: Classes) -> str:
 
 
 def _keeps_numbers(classes: NumberClasses) -> str:
-    whole, unit = classes.column.intervals.whole, classes.unit
+    ones = classes.column.intervals.whole and classes.unit == 1
     parts = []
     if classes.column.cuts:
-        told = [_apart(cut, whole and unit == 1) for cut in classes.column.cuts[:MOST_TOLD]]
-        more = len(classes.column.cuts) - len(told)
-        told += [f"{more} more"] if more else []
+        cuts = classes.column.cuts
+        told = [_apart(cut) if ones else number_label(cut) for cut in cuts[:MOST_TOLD]]
+        told += [f"{len(cuts) - MOST_TOLD} more"] if len(cuts) > MOST_TOLD else []
         listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-        parts.append(f"keeps {listed} apart")
+        parts.append(f"keeps {listed} apart" if ones else f"keeps both sides of {listed} apart")
     if classes.column.width is not None:
         parts.append(f"no interval wider than {number_label(classes.column.width)}")
     return "; ".join(parts)
 
 
-def _apart(cut: Number, ones: bool) -> str:
-    """Name what a cut keeps apart.
+def _apart(cut: Number) -> str:
+    """Name the whole numbers that a cut keeps apart.
 
     Examples
     --------
-    >>> _apart(65, True), _apart(5000, False)
-    ('64 | 65', 'below 5000 | from 5000')
+    >>> _apart(65)
+    '64 | 65'
     """
-    label = number_label(cut)
-    return f"{number_label(Decimal(cut) - 1)} | {label}" if ones else f"below {label} | from {label}"
+    return f"{number_label(Decimal(cut) - 1)} | {number_label(cut)}"
 
 
 def share_text(part: int, whole: int) -> str:

@@ -17,7 +17,10 @@ SCOPES = {"open": "columns that have no limit", "all": "all columns, whatever li
 
 
 class LimitProposals:
-    """Proposes limits; ``use`` is called with those that a person takes, by column."""
+    """Proposes limits; ``use`` is called with those that a person takes, by column.
+
+    Where none is proposed, the limit that a column has goes with it: the others were worked out without it.
+    """
 
     def __init__(self, bench: Workbench, use: Callable[[Mapping[str, Any]], Awaitable[None]]) -> None:
         self._bench, self._use = bench, use
@@ -77,8 +80,8 @@ class LimitProposals:
             with ui.element("tbody").props("data-testid=proposals"):
                 for each in found["limits"]:
                     self._row(each)
-        chosen = {each["attribute"]: each["limit"] for each in proposed}
-        ui.button("Use these", on_click=theme.safely(lambda: self._take(chosen))).props(
+        every = {each["attribute"]: each["limit"] for each in found["limits"]}
+        ui.button("Use these", on_click=theme.safely(lambda: self._take(every))).props(
             "unelevated data-testid=propose-use"
         )
 
@@ -98,12 +101,12 @@ class LimitProposals:
                 ui.label("" if limit is None else f"{each['alone']:,}")
 
     async def _take(self, proposed: Mapping[str, Any]) -> None:
-        chosen = {name: limit for name, limit in proposed.items() if self._taken[name].value}
-        if not chosen:
+        ticked = [name for name, box in self._taken.items() if box.value]
+        if not ticked:
             ui.notify("Nothing is ticked.")
             return
-        await self._use(chosen)
+        await self._use({name: limit for name, limit in proposed.items() if limit is None or name in ticked})
         self._place.clear()
         with self._place:
-            many = "1 limit is" if len(chosen) == 1 else f"{len(chosen)} limits are"
+            many = "1 limit is" if len(ticked) == 1 else f"{len(ticked)} limits are"
             theme.note(f"{many} set. Undo takes them back; every one can be changed above.", "good")
