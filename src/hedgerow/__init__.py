@@ -21,12 +21,24 @@ if TYPE_CHECKING:
     from hedgerow.anonymization.explanation import Explanation
     from hedgerow.anonymization.lattice import Patience
     from hedgerow.anonymization.preparing import Prepared, prepare
-    from hedgerow.api import anonymize, bound, compare, explain, lattice, save, sign, verify, weights
+    from hedgerow.api import (
+        anonymize,
+        bound,
+        compare,
+        explain,
+        lattice,
+        propose_limits,
+        save,
+        sign,
+        verify,
+        weights,
+    )
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
     from hedgerow.evaluation.reach import simulate
+    from hedgerow.evaluation.tightening import ProposedLimits
     from hedgerow.maintenance import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
@@ -58,7 +70,9 @@ _HOME = {
     "MaintainedRelease": "maintenance",
     "create_release": "maintenance",
     "open_release": "maintenance",
+    "ProposedLimits": "evaluation.tightening",
     "prepare": "anonymization.preparing",
+    "propose_limits": "api",
     "Association": "measures.association",
     "Comparison": "evaluation.comparison",
     "anonymize": "api",
@@ -95,6 +109,7 @@ __all__ = [
     "PlanError",
     "Prepared",
     "Problem",
+    "ProposedLimits",
     "Release",
     "Report",
     "SignOff",
@@ -110,6 +125,7 @@ __all__ = [
     "open_release",
     "prepare",
     "privacy",
+    "propose_limits",
     "read_hierarchy",
     "report",
     "save",

@@ -19,6 +19,7 @@ from hedgerow.engines.rows import Rows
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.evaluation.comparison import Comparison, check_names, compare_methods
 from hedgerow.evaluation.exploration import MOST_LISTED, LatticeView, Which, check_wish, explore, without_levels
+from hedgerow.evaluation.tightening import ProposedLimits, propose_for
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
 from hedgerow.microdata.read import file_format
@@ -44,7 +45,7 @@ from hedgerow.release.verifying import verify
 from hedgerow.types import Progress, silent
 from hedgerow.verification import verify_release
 
-__all__ = ["anonymize", "bound", "compare", "explain", "lattice", "save", "sign", "verify", "weights"]
+__all__ = ["anonymize", "bound", "compare", "explain", "lattice", "propose_limits", "save", "sign", "verify", "weights"]
 
 
 def anonymize(
@@ -172,6 +173,58 @@ def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     """
     plan = settled_plan(plan)
     return explain_limits(*read_microdata(data, plan, engine, master))
+
+
+def propose_limits(
+    data: Any,
+    plan: Plan | str | Path,
+    *,
+    withhold: str | int | None = None,
+    attributes: Sequence[str] | None = None,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> ProposedLimits:
+    """Propose limits from the data: as tight as a stated rule makes them while few enough records must be withheld.
+
+    Parameters
+    ----------
+    data, plan
+        The table, and what its owner asks.
+    withhold
+        What may be withheld with all limits together: a share such as ``5%``, or a number of records. By default what
+        the plan says, else 5%.
+    attributes
+        Quasi-identifiers for which limits are proposed, whatever limits they have; by default those without one. Limits
+        of the others stay as they are.
+    progress
+        Called after every step.
+
+    Returns
+    -------
+    ProposedLimits
+        ``plan`` is the plan with the limits, for the owner to accept or to change.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"city": ["Wichita"] * 7 + ["Topeka"] + ["Lincoln"] * 4, "sex": list("FFMM") * 3})
+    >>> tree = {"US": {"Kansas": ["Wichita", "Topeka"], "Nebraska": ["Lincoln"]}}
+    >>> plan = Plan.from_dict(
+    ...     {
+    ...         "attributes": {
+    ...             "city": {"role": "quasi-identifier", "hierarchy": {"tree": tree}},
+    ...             "sex": "quasi-identifier",
+    ...         },
+    ...         "privacy": {"k": 2},
+    ...     }
+    ... )
+    >>> propose_limits(people, plan, withhold=0)
+    ProposedLimits(city: level 1; sex: level 0; withholds 0 of 12 records)
+    """
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    microdata, settled = read_microdata(data, asked.settled(), engine, master)
+    return propose_for(microdata, settled, asked, withhold, attributes, progress)
 
 
 def lattice(

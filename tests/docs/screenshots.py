@@ -51,11 +51,23 @@ def _studio(page: Any) -> None:
     _take(page, "studio-limits")
     page.locator("[data-testid^=tree-limit-]").locator("visible=true").first.wait_for()
     row.locator("[data-testid^=tree-limit-]").click()
+    _proposals(page)
     page.click("[data-testid=nav-run]")
     page.click("[data-testid=start]")
     page.click("[data-testid=result-1]", timeout=120_000)
     page.wait_for_load_state("networkidle")
     _take(page, "studio-result", height=1300)
+
+
+def _proposals(page: Any) -> None:
+    page.click("[data-testid=propose]")
+    page.locator("[data-testid=propose-scope]").click()
+    page.get_by_role("option", name="all columns").click()
+    page.click("[data-testid=propose-work]")
+    page.locator("[data-testid=propose-use]").wait_for()
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")  # the bar covers nothing there
+    _take(page, "studio-proposals")
+    page.evaluate("window.scrollTo(0, 0)")
 
 
 def _take(page: Any, name: str, height: int | None = None) -> None:

@@ -15,6 +15,7 @@ shortest correct loop; nothing is fast. Papers are cited by tags::
 ``costs``            integer costs of boxes and distances of records
 ``k_member``         greedy k-member clustering with its tie-breaking
 ``cells``            cells and OUT
+``tightening``       limits proposed from the data by steps, and the best of all limits
 ``widths``           runs within a greatest width: dynamic programme and brute force
 ``constrained``      GreedyCKA
 ``measures``         losses and scores of a partition, count of limit breaks

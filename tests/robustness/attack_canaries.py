@@ -257,6 +257,7 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("sign", "../made", "--key", data),
         ("plan", "draft", data.replace("data.csv", "named.csv")),
         ("plan", "draft", data.replace("data.csv", "named.csv"), "-o", "draft.yaml"),
+        ("plan", "limits", data, plan),
         ("plan", "check", plan, "--data", data),
         ("plan", "check", plan, "--data", data, "--json"),
         ("release", "create", data, plan, "--store", "../in/new.db"),

@@ -77,6 +77,7 @@ DEEDS = (
     Deed("report", ("report", "out", "-o", "page.html"), "page.html", ("out",), again=2),
     Deed("report-replace", ("report", "out", "-o", "page.html", "--replace"), "page.html", ("out", "page.html")),
     Deed("draft", ("plan", "draft", "data.csv", "-o", "draft.yaml"), "draft.yaml", again=2),
+    Deed("limits", ("plan", "limits", "data.csv", "plan.yaml", "-o", "limited.yaml"), "limited.yaml", again=2),
     Deed("create", ("release", "create", "data.csv", "plan.yaml", *STORE), "people.store"),
     Deed("insert", ("release", "insert", "more.csv", *STORE), "people.store", ("people.store",)),
     Deed("delete", ("release", "delete", "--keys", "p3,p4", *STORE), "people.store", ("people.store",)),

@@ -64,6 +64,7 @@ def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedPr
 EVERY_COMMAND = (
     "plan schema",
     "plan draft all.csv",
+    "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
     "explain all.csv plain.yaml",
     "weights all.csv plain.yaml",

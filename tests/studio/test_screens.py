@@ -90,6 +90,36 @@ def test_moving_a_limit_shows_what_explain_gives(
     assert len(seen) > 1
 
 
+def test_proposed_limits_are_taken_or_left_and_keep_the_share(
+    studio: Served, new_page: NewPage, tmp_path: Path
+) -> None:
+    page = open_made_up(studio, new_page)
+    page.click("[data-testid=nav-limits]")
+    page.wait_for_selector("[data-testid=withheld]")
+    page.click("[data-testid=propose]")
+    fill(page, "propose-share", "3%")
+    choose(page, "propose-scope", "all columns, whatever limits they have")
+    page.click("[data-testid=propose-work]")
+    page.wait_for_selector("[data-testid=propose-use]")
+    boxes = page.locator("[data-testid^=propose-take-]")
+    proposed = {str(box.get_attribute("data-testid")).removeprefix("propose-take-") for box in boxes.all()}
+    assert len(proposed) > 1
+    page.click("[data-testid=propose-take-sex]")  # this one is left
+    page.click("[data-testid=propose-use]")
+    page.wait_for_selector("text=Undo takes them back")
+    plan = tmp_path / "proposed.yaml"
+    plan.write_text(plan_text(page))
+    attributes = Plan.load(plan).attributes
+    assert {name for name, attribute in attributes.items() if attribute.limit is not None} == proposed - {"sex"}
+    explained = explain(made_up_table(studio), plan)
+    assert explained.withheld <= explained.records * 3 // 100
+    page.wait_for_function(
+        "now => document.querySelector('[data-testid=withheld]').innerText === now", arg=f"{explained.withheld:,}"
+    )
+    page.click("[data-testid=undo]")  # all of them at once
+    page.wait_for_function("() => document.querySelector('[data-testid=attribute-age]').innerText.includes('level 2')")
+
+
 def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: Path) -> None:
     data, plan = write_demo(tmp_path, census(records=200_000))
     with serving(data, plan, folder=tmp_path) as served:

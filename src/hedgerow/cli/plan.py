@@ -1,4 +1,4 @@
-"""``hedgerow plan``: draft, check, schema."""
+"""``hedgerow plan``: draft, limits, check, schema."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import typer
 
 from hedgerow.cli.described import DescribedCommand
 from hedgerow.cli.options import DataArgument
-from hedgerow.cli.printing import print_json, print_plan, say
+from hedgerow.cli.printing import print_json, print_plan, say, show
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.outside.server import shown
 
 plan_app = typer.Typer(name="plan", help="Draft and check plans.", no_args_is_help=True)
+WithholdOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P", help="Records that may be withheld with all limits: 5% or 100. Default: the plan's, or 5%."
+    ),
+]
 
 
 @plan_app.command(cls=DescribedCommand)
@@ -26,25 +32,71 @@ def draft(
         bool,
         typer.Option("--trust-names", help="The first line does hold names of columns, though they look like values."),
     ] = False,
+    limits: Annotated[
+        bool, typer.Option("--limits", help="Propose limits too, as tight as the records allow.")
+    ] = False,
+    withhold: WithholdOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
     from hedgerow.cli.progress import ProgressBar
-    from hedgerow.evaluation.drafting.examining import examine
-    from hedgerow.outside.outputs.file import put_text, refuse_existing
+    from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.plan import Plan
 
+    if withhold is not None and not limits:
+        raise typer.BadParameter("goes with --limits only", param_hint="--withhold")
     with ProgressBar() as progress:
-        text = examine(data, progress=progress, rows=0, trust_names=trust_names).to_yaml()
-    if output is not None:
-        refuse_existing(output, "The plan exists already.", "choose another name: a plan is never overwritten")
-        put_text(output, text, "the plan")
+        text = draft_plan(data, trust_names=trust_names, limits=limits, withhold=withhold, progress=progress)
+    _put(output, text)
     if as_json:
         print_json(Plan.loads(text).to_dict(), default=str)
     elif output is None:
         print_plan(text)
     else:
         say(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
+
+
+@plan_app.command(cls=DescribedCommand)
+def limits(
+    data: DataArgument,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the plan with the proposed limits to a file."),
+    ] = None,
+    withhold: WithholdOption = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Propose for these, whatever limits they have. Default: all without a limit."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Propose limits for a plan: as tight as they can be while few enough records must be withheld."""
+    from hedgerow.api import propose_limits
+    from hedgerow.cli.progress import ProgressBar
+    from hedgerow.plan import Plan
+    from hedgerow.reports.terminal.limits import limits_summary
+
+    asked = None if columns is None else [name.strip() for name in columns.split(",")]
+    with ProgressBar() as progress:
+        progress("reading", 0, 0)
+        found = propose_limits(data, Plan.load(plan), withhold=withhold, attributes=asked, progress=progress)
+    _put(output, found.plan.to_yaml())
+    if as_json:
+        print_json({**found.to_dict(), "plan": found.plan.to_dict()}, default=str)
+        return
+    show(limits_summary, found.to_dict(), highlight=False)
+    if output is not None:
+        say(f"wrote {output}: review its limits, then run: hedgerow explain {shown(data)} {output}")
+
+
+def _put(output: Path | None, text: str) -> None:
+    """Write a plan to a new file, if one is named."""
+    from hedgerow.outside.outputs.file import put_text, refuse_existing
+
+    if output is not None:
+        refuse_existing(output, "The plan exists already.", "choose another name: a plan is never overwritten")
+        put_text(output, text, "the plan")
 
 
 @plan_app.command(cls=DescribedCommand)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.printing import print_json, show
+from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 
 
@@ -36,7 +37,18 @@ def simulate(
     empty_allowed: Annotated[
         bool, typer.Option("--empty-allowed", help="A combination that nobody has is good too.")
     ] = False,
+    frequencies: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="How often the values of an attribute occur, 0.5,0.3,0.2 or counts; once for each, or once for all "
+            "--attributes; or a file with a line for each.",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of the draws. Default: 0.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture of chances and of records needed to write, .svg.")
+    ] = None,
     share: Annotated[
         str | None,
         typer.Option(metavar="P", help="Records in smaller groups to tolerate. Default: the plan's, or 5%."),
@@ -51,7 +63,9 @@ def simulate(
         "--repetitions": repetitions,
         "--chance": chance,
         "--empty-allowed": empty_allowed or None,
+        "--frequencies": frequencies or None,
         "--seed": seed,
+        "--plot": plot,
     }
     if data is None:
         _refuse({"--share": share}, "goes with DATA and PLAN only")
@@ -65,10 +79,14 @@ def simulate(
         print_json(found)
     else:
         show(draw, found, highlight=False)
+        if plot is not None:
+            tell("\nplot written to [bold]{}[/]", plot)
 
 
 def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     from hedgerow.evaluation.reach import simulate
+    from hedgerow.reports.charts.plots import check_plot
+    from hedgerow.reports.charts.reach import reach_plot
     from hedgerow.reports.terminal.reach import reach_summary
 
     if k is None:
@@ -78,7 +96,12 @@ def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], An
         raise typer.BadParameter("several only go with DATA and PLAN", param_hint="--k")
     sizes = _numbers("--values", options["--values"] or "2")
     attributes = options["--attributes"]
-    if attributes is None and options["--values"] is None:
+    if options["--plot"] is not None:
+        check_plot(options["--plot"])
+    likely = _frequencies(options["--frequencies"])
+    if likely is not None and options["--values"] is not None:
+        raise typer.BadParameter("does not go with --frequencies, which tell how many there are", param_hint="--values")
+    if attributes is None and options["--values"] is None and likely is None:
         raise typer.BadParameter("say how many there are, or name DATA and PLAN", param_hint="--attributes")
     if attributes is not None and attributes < 1:
         raise typer.BadParameter("must be 1 or more", param_hint="--attributes")
@@ -86,8 +109,9 @@ def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], An
         raise typer.BadParameter(f"lists {len(sizes)} attributes, not {attributes}", param_hint="--values")
     with ProgressBar() as progress:
         found = simulate(
-            attributes if len(sizes) == 1 and attributes is not None else None,
+            attributes if likely is not None or (len(sizes) == 1 and attributes is not None) else None,
             sizes[0] if len(sizes) == 1 and attributes is not None else sizes,
+            frequencies=likely,
             k=wanted[0],
             records=() if options["--records"] is None else _numbers("--records", options["--records"]),
             repetitions=options["--repetitions"],
@@ -96,7 +120,25 @@ def _made_up(k: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], An
             empty_allowed=bool(options["--empty-allowed"]),
             progress=lambda done, total: progress("drawing", done, total),
         )
+        if options["--plot"] is not None:
+            progress("records needed by attributes", 0, 0)
+            grown = [asdict(one) for one in found.growth()]
+            reach_plot({**found.to_dict(), "growth": grown}, options["--plot"])
+            return {**found.to_dict(), "growth": grown}, reach_summary
     return found.to_dict(), reach_summary
+
+
+def _frequencies(given: list[str] | None) -> list[list[str]] | None:
+    """Read frequencies as they were typed, or from the file that was named."""
+    from hedgerow.evaluation.reach.frequencies import read_frequencies
+
+    if given is None:
+        return None
+    found: list[list[str]] = []
+    for text in given:
+        typed = bool(text) and all(character in "0123456789.,eE-+ " for character in text)
+        found += [text.split(",")] if typed else read_frequencies(text)
+    return found
 
 
 def _table(data: str, plan: Path, k: str | None, share: str | None) -> tuple[dict[str, Any], Any]:

@@ -101,6 +101,14 @@ class TableReading:
 
         return explain_limits(self._microdata(asked), self._planned(asked)).to_dict()
 
+    def proposed_limits(self, asked: Asked) -> Answer:
+        """Propose limits for some columns, so that no more than a share must be withheld."""
+        from hedgerow.evaluation.tightening import propose_for
+
+        plan = self._given_plan(asked)
+        microdata, settled = self._microdata(asked), self._planned(asked)
+        return propose_for(microdata, settled, plan, asked["withhold"], asked["columns"]).to_dict()
+
     def look(self, asked: Asked) -> Answer:
         """Show a column: its tree with counts, or its numbers; and all columns in short."""
         from hedgerow.microdata import FreeColumn
@@ -279,7 +287,7 @@ def _short(text: str) -> str:
 # -- the process -------------------------------------------------------------------------------------------------------
 
 QUESTIONS = (
-    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted"),
+    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted", "proposed_limits"),
     *("hierarchy", "first_wish", "wish"),
 )
 

@@ -6,7 +6,7 @@ The plan is always a valid one: a change that would break it is refused with the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -157,6 +157,14 @@ class Workbench:
         new = {name: part for name, part in {**old, **keys}.items() if part is not None}
         return self.change(attributes={**attributes, column: new})
 
+    def change_limits(self, limits: Mapping[str, Any]) -> tuple[Problem, ...]:
+        """Replace the limits of some columns, in one change."""
+        if self.plan is None:
+            return self.change()
+        attributes = self.plan.to_dict()["attributes"]
+        changed = {name: {**attributes[name], "limit": limit} for name, limit in limits.items() if name in attributes}
+        return self.change(attributes={**attributes, **changed})
+
     def undo(self) -> bool:
         """Go one change back."""
         return self._step(self._past, self._future)
@@ -201,6 +209,10 @@ class Workbench:
     def explanation(self) -> Explanation:
         """What each limit costs and which single changes would help; takes longer than the outlook."""
         return explanation_of(self._ask("explanation", self._planned()))
+
+    def proposed_limits(self, withhold: str | None, columns: Sequence[str] | None) -> dict[str, Any]:
+        """Limits proposed from the data for some columns, or for those without one: see ``ProposedLimits.to_dict``."""
+        return self._ask("proposed_limits", self._planned(), withhold=withhold, columns=columns)
 
     def look(self, column: str) -> Look:
         """What is known of a column, and of all others in short."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
+from collections import Counter
 from fractions import Fraction
 from math import comb, sqrt
 from pathlib import Path
@@ -27,6 +30,7 @@ from hedgerow.evaluation.reach import (
     tolerated_share,
     wilson,
 )
+from hedgerow.evaluation.reach.frequencies import combined, number_of_cells, shares_of
 from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.plan import Plan
 from tests.naive import reach as naive
@@ -394,3 +398,64 @@ def test_options_that_do_not_go_together(words: tuple[str, ...], message: str, f
     done = run(*(named.get(word, word) for word in words))
     assert done.exit_code == 2
     assert f"Invalid value for {message}" in " ".join(done.stderr.split())
+
+
+# -- values that are not equally likely ------------------------------------------------------------------------------
+
+
+def test_combinations_are_those_of_every_value_with_every_other() -> None:
+    attributes = [shares_of(["0.5", "0.3", "0.2"]), shares_of([9, 1]), shares_of(["0.5", "0.5"])]
+    found = combined(attributes)
+    every = Counter(math.prod(one) for one in itertools.product(*attributes))
+    assert found.times == tuple(every[share] for share in sorted(every))
+    assert found.shares.tolist() == [float(share) for share in sorted(every)]
+    assert found.number == number_of_cells(attributes) == 12
+    assert math.isclose(found.total(found.shares), 1)
+
+
+def test_unequal_chances_are_those_of_the_naive_reference() -> None:
+    found = simulate(frequencies=[["0.7", "0.3"], ["0.6", "0.4"]], k=2, records=[12, 20])
+    cells = [a * b for a, b in itertools.product(shares_of(["0.7", "0.3"]), shares_of(["0.6", "0.4"]))]
+    for attempt in found.attempts:
+        assert attempt.chance is not None
+        exact = naive.chance(cells, attempt.records, 2)
+        assert math.isclose(attempt.chance.probability, float(exact), rel_tol=1e-12)
+    assert found.records_needed == naive.records_needed(cells, 2, Fraction("0.95"))
+    assert found.values == (2, 2)
+    assert found.to_dict()["frequencies"] == ((0.7, 0.3), (0.6, 0.4))
+
+
+def test_equal_frequencies_are_equally_likely_values() -> None:
+    given, counted = simulate(4, frequencies=[[1, 1]], k=5), simulate(4, 2, k=5)
+    assert [one.records for one in given.needed] == [one.records for one in counted.needed]
+    assert given.growth() == counted.growth()
+
+
+def test_more_attributes_need_more_records() -> None:
+    grown = simulate(5, 3, k=4).growth()
+    for k in (3, 4, 5, 10):
+        records = [one.records or 0 for one in grown if one.k == k]
+        assert len(records) == 5
+        assert records == sorted(records)
+        assert records[-1] == records_needed(3**5, k)
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "said"),
+    [
+        ([["0.5", "0.3"]], "sum to 0.8"),
+        ([["0.5", "x"]], "must be numbers"),
+        ([["1.5", "-0.5"]], "above 0"),
+        ([[]], "at least one"),
+        ([], "at least one attribute"),
+        ([[1], [1], [1]], "lists 3"),
+    ],
+)
+def test_frequencies_that_mean_nothing_are_refused(frequencies: list[list[str]], said: str) -> None:
+    with pytest.raises(HedgerowError, match=said):
+        simulate(2, frequencies=frequencies, k=2)
+
+
+def test_too_many_different_chances_are_refused() -> None:
+    with pytest.raises(HedgerowError, match="different chances"):
+        simulate(frequencies=[[n, 2 * n + 1, 3 * n + 7, 101] for n in range(3, 40)], k=2)

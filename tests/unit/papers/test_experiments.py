@@ -24,9 +24,10 @@ BLOCKS = {
     *("cka-loss", "cka-time", "cka-table-1", "cka-table-2"),
     *("cpka-figures", "cpka-table-5", "cpka-table-6"),
     *("inc-figures", "inc-figure-6"),
-    *("ps-table-4", "ps-tables-5-6", "ps-table-7", "ps-table-8"),
+    *("ps-table-4", "ps-tables-5-6", "ps-table-7", "ps-table-8", "ps-times"),
     *("rv-table-12", "rv-tree", "rv-bucket-1", "rv-bucket-2", "rv-levels", "rv-releases", "rv-maybe"),
     *("rv-suppression", "rv-printed-conditions"),
+    *("rv-skewed-tree", "rv-skewed-released", "rv-skewed-leaves"),
     *("deaths-many", "deaths-few"),
 }
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hedgerow.evaluation.drafting.column import SeenColumn
 from hedgerow.evaluation.drafting.propose import Proposal, propose, with_a_quasi_identifier
 from hedgerow.evaluation.drafting.writing import write_draft
 from hedgerow.plan import DataFormat
+
+if TYPE_CHECKING:
+    from hedgerow.evaluation.tightening import ProposedLimits
 
 MISSING_MARKERS = ("?", "*", "-", "--", ".", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "(null)")
 """Cells that usually mean a missing value."""
@@ -94,6 +98,6 @@ class Examination:
         """The missing markers that were found, beside those of the format."""
         return self.missing[len(self.format.missing) :]
 
-    def to_yaml(self) -> str:
+    def to_yaml(self, limits: ProposedLimits | None = None) -> str:
         """Write a plan for the table with a comment on everything a person must decide; it shows no value."""
-        return write_draft(self)
+        return write_draft(self, limits)

@@ -28,6 +28,7 @@ from hedgerow.evaluation.drafting.draft import (
     reading_plan,
 )
 from hedgerow.evaluation.drafting.examination import PREVIEW, Examination, Preview
+from hedgerow.evaluation.tightening import propose_for
 from hedgerow.microdata.read import clean, file_schema, read_batches
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.plan import DataFormat, Plan
@@ -42,13 +43,23 @@ UNREADABLE = {"format", "not-a-number"}
 """What an engine says of a column whose values have no form here."""
 
 
-def draft_plan(source: Any, form: DataFormat | None = None, trust_names: bool = False) -> str:
+def draft_plan(
+    source: Any,
+    form: DataFormat | None = None,
+    trust_names: bool = False,
+    limits: bool = False,
+    withhold: str | int | None = None,
+    progress: Progress | None = None,
+) -> str:
     """Propose a plan for a table, as commented YAML that a person must review. It shows no value of a record.
 
     Parameters
     ----------
-    source, form, trust_names
+    source, form, trust_names, progress
         As for :func:`examine`.
+    limits, withhold
+        Whether limits are proposed too, and what may be withheld with all of them: see
+        :func:`hedgerow.propose_limits`.
 
     Raises
     ------
@@ -79,7 +90,12 @@ def draft_plan(source: Any, form: DataFormat | None = None, trust_names: bool = 
     >>> Plan.loads(draft)
     Plan(k=5, quasi-identifiers: age, sex)
     """
-    return examine(source, form, rows=0, trust_names=trust_names).to_yaml()
+    seen = examine(source, form, progress, rows=0, trust_names=trust_names)
+    text = seen.to_yaml()
+    if not limits:
+        return text
+    plan = Plan.loads(text, file="draft")
+    return seen.to_yaml(propose_for(*opening.read_microdata(source, plan.settled()), plan, withhold, progress=progress))
 
 
 def examine(

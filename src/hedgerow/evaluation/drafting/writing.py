@@ -9,27 +9,37 @@ from typing import TYPE_CHECKING
 from hedgerow.errors import escape_text
 from hedgerow.evaluation.drafting.column import SeenColumn
 from hedgerow.evaluation.drafting.propose import Proposal, about
-from hedgerow.plan import DataFormat
+from hedgerow.plan import DataFormat, Limit
+from hedgerow.plan.hierarchy.numbers import number_label
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.drafting.examination import Examination
+    from hedgerow.evaluation.tightening import ProposedLimits
 
 _WIDTH = 108
 
 
-def write_draft(seen: Examination) -> str:
-    """Write what was seen and is proposed as a plan with comments."""
+def write_draft(seen: Examination, limits: ProposedLimits | None = None) -> str:
+    """Write what was seen and is proposed as a plan with comments, with limits if some are proposed too."""
     parts = [
-        _head(seen.records, len(seen.columns)),
+        _head(seen.records, len(seen.columns), limits),
         _data(seen),
         "attributes:\n",
-        *(_attribute(column, proposal) for column, proposal in zip(seen.columns, seen.proposals, strict=True)),
-        _foot(sum(proposal.role == "quasi-identifier" for proposal in seen.proposals)),
+        *(_attribute(column, proposal, limits) for column, proposal in zip(seen.columns, seen.proposals, strict=True)),
+        _foot(sum(proposal.role == "quasi-identifier" for proposal in seen.proposals), limits),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _head(records: int, columns: int) -> str:
+def _head(records: int, columns: int, limits: ProposedLimits | None) -> str:
+    proposed = (
+        ""
+        if limits is None
+        else f"""\
+# Limits are proposed from the records: no more than {limits.at_most} must be withheld. Accept, change or remove them.
+# One that names classes, such as 30-39, names those that records fall into.
+"""
+    )
     return f"""\
 # DRAFT — review every line. Hedgerow has looked at the table; only you know what people outside could know.
 # Seen: {about(records)} records, {columns:,} columns. No value of a record stands in this file.
@@ -40,7 +50,7 @@ def _head(records: int, columns: int) -> str:
 #   other              neither: published as it is
 #
 # A limit says how far a value may be coarsened; without one it may go all the way to *.
-# When you have decided: hedgerow plan check PLAN, then hedgerow explain DATA PLAN.
+{proposed}# When you have decided: hedgerow plan check PLAN, then hedgerow explain DATA PLAN.
 """
 
 
@@ -64,18 +74,48 @@ def _data(seen: Examination) -> str:
     return "data:\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _attribute(column: SeenColumn, proposal: Proposal) -> str:
-    lines = [wrapped for note in (proposal.seen, *proposal.notes) for wrapped in textwrap.wrap(note, _WIDTH - 4)]
+def _attribute(column: SeenColumn, proposal: Proposal, limits: ProposedLimits | None) -> str:
+    limit = None if limits is None else limits.of(column.name)
+    said = () if limits is None or limit is None else (f"Proposed limit: {limits.note(column.name)}.",)
+    notes = (proposal.seen, *said, *proposal.notes)
+    lines = [wrapped for note in notes for wrapped in textwrap.wrap(note, _WIDTH - 4)]
     value = proposal.role
     if value == "quasi-identifier":
         parts = {"role": value, "hierarchy": proposal.rule, "unknown": proposal.unknown}
+        if limit is not None and limit.limit is not None:
+            parts["limit"] = limit_text(limit.limit)
         value = "{" + ", ".join(f"{key}: {part}" for key, part in parts.items() if part) + "}"
     key = _key(column.name)
     entry = f"  {key}: {value}" if len(key) < 1000 else f"  ? {key}\n  : {value}"  # YAML wants long keys announced
     return "\n".join([*(f"  # {line}" for line in lines), entry, ""])
 
 
-def _foot(quasi_identifiers: int) -> str:
+def limit_text(limit: Limit) -> str:
+    """Write a limit on one line, as a plan has it.
+
+    Examples
+    --------
+    >>> print(
+    ...     limit_text(Limit(level=2)), limit_text(Limit(nodes=("30-39", "40, or so"))), limit_text(Limit(cuts=(65,)))
+    ... )
+    {level: 2} [30-39, "40, or so"] {cuts: [65]}
+    """
+    if limit.level is not None:
+        return f"{{level: {limit.level}}}"
+    if limit.nodes is not None:
+        plain = (name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_*-]*", name) else _quoted(name) for name in limit.nodes)
+        return f"[{', '.join(plain)}]"
+    parts = [f"cuts: [{', '.join(map(number_label, limit.cuts))}]"] if limit.cuts else []
+    parts += [] if limit.width is None else [f"width: {number_label(limit.width)}"]
+    return f"{{{', '.join(parts)}}}"
+
+
+def _foot(quasi_identifiers: int, limits: ProposedLimits | None) -> str:
+    said = ""
+    if limits is not None:
+        more = " Others may fit no group." if limits.others_may_not_fit else ""
+        must = f"# With the proposed limits {limits.together} must be withheld.{more}"
+        said = f"{must} No release is made if it is more than:\nwithhold: {_quoted(limits.at_most)}\n\n"
     many = (
         f"# All {quasi_identifiers} quasi-identifiers count together: each one fewer leaves the others finer.\n"
         if quasi_identifiers > 5
@@ -83,7 +123,7 @@ def _foot(quasi_identifiers: int) -> str:
     )
     return (
         "# What must hold: everyone in the release looks like at least k - 1 others in all quasi-identifiers.\n"
-        f"{many}privacy: {{k: 5}}\n\n"
+        f"{many}privacy: {{k: 5}}\n\n{said}"
         "# How groups are formed. improve: quick searches for groups that lose less; thorough does so for longer.\n"
         "method: {name: cluster, improve: quick}\n"
     )

@@ -28,8 +28,10 @@ class CellProbabilities:
     times: tuple[int, ...]
 
     @classmethod
-    def of(cls, cells: int | Sequence[float]) -> CellProbabilities:
+    def of(cls, cells: int | Sequence[float] | CellProbabilities) -> CellProbabilities:
         """Make them from a number of equally likely cells, or from the probabilities of cells."""
+        if isinstance(cells, CellProbabilities):
+            return cells
         if isinstance(cells, int):
             whole_number("cells", cells, 1)
             return cls(np.array([1 / cells]), (cells,))

@@ -61,13 +61,15 @@ class Chance:
         return asdict(self)
 
 
-def chance_of_reaching(cells: int | Sequence[float], records: int, k: int, *, empty_allowed: bool = False) -> Chance:
+def chance_of_reaching(
+    cells: int | Sequence[float] | CellProbabilities, records: int, k: int, *, empty_allowed: bool = False
+) -> Chance:
     """Compute the chance that every cell has k or more of the records.
 
     Parameters
     ----------
     cells
-        A number of equally likely cells, or the probability of each cell.
+        A number of equally likely cells, the probability of each cell, or probabilities with how many cells have each.
     records
         How many records fall into the cells, independently.
     k

@@ -11,7 +11,7 @@ from hedgerow.evaluation.reach.poisson import GoodCounts, log_at_least
 
 
 def records_needed(
-    cells: int | Sequence[float], k: int, chance: float = 0.95, *, empty_allowed: bool = False
+    cells: int | Sequence[float] | CellProbabilities, k: int, chance: float = 0.95, *, empty_allowed: bool = False
 ) -> int | None:
     """Find the least number of records that reach k in every cell with a given chance; None if beyond 10¹⁵.
 

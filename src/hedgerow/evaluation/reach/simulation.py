@@ -46,7 +46,7 @@ class Simulated:
 
 
 def simulate_chance(
-    cells: int | Sequence[float],
+    cells: int | Sequence[float] | CellProbabilities,
     records: int,
     k: int,
     repetitions: int,

@@ -1,15 +1,17 @@
-"""Attributes whose values are equally likely and independent: the question of Morton 2013, Table 12."""
+"""Attributes whose values are independent, equally likely or not: the question of Morton 2013, Table 12."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluation.reach.cells import usage, whole_number
+from hedgerow.evaluation.reach.cells import CellProbabilities, usage, whole_number
 from hedgerow.evaluation.reach.chance import Chance, chance_of_reaching
+from hedgerow.evaluation.reach.frequencies import Shares, combined, rounds, shares_of
+from hedgerow.evaluation.reach.growth import USUAL_K, Growth, growth
 from hedgerow.evaluation.reach.needed import records_needed
 from hedgerow.evaluation.reach.simulation import Simulated, simulate_chance
 
@@ -44,12 +46,14 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Reach:
-    """Whether k is within reach of records with equally likely values.
+    """Whether k is within reach of records over made-up attributes.
 
     Attributes
     ----------
     values
         Number of values of every attribute.
+    frequencies
+        Share of every value of every attribute; None if they are equally likely.
     cells
         Number of combinations of values.
     attempts
@@ -68,6 +72,7 @@ class Reach:
     attempts: tuple[Attempt, ...]
     needed: tuple[Needed, ...]
     curve: tuple[tuple[int, float], ...]
+    frequencies: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def records_needed(self) -> int | None:
@@ -77,6 +82,16 @@ class Reach:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {**asdict(self), "attributes": len(self.values), "records_needed": self.records_needed}
+
+    def growth(self) -> tuple[Growth, ...]:
+        """Find the records needed for the first attribute, the first two, and so on, for this k and 3, 5 and 10."""
+        numbers = range(1, len(self.values) + 1)
+        combinations: Iterable[CellProbabilities] = (
+            CellProbabilities.of(math.prod(self.values[:number])) for number in numbers
+        )
+        if self.frequencies is not None:
+            combinations = rounds([shares_of(each) for each in self.frequencies])
+        return growth(list(combinations), [self.k, *USUAL_K], self.chance, empty_allowed=self.empty_allowed)
 
     def __repr__(self) -> str:
         needed = "more than 10^15" if self.records_needed is None else f"{self.records_needed:,}"
@@ -93,6 +108,7 @@ def simulate(
     seed: int = 0,
     chance: float = 0.95,
     empty_allowed: bool = False,
+    frequencies: Sequence[Sequence[float | str]] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reach:
     """Tell whether k is within reach at all: the chance that records over some attributes have k in every combination.
@@ -115,6 +131,9 @@ def simulate(
         The chance to find the needed number of records for.
     empty_allowed
         Whether a combination that no record has is good too.
+    frequencies
+        How often every value of every attribute occurs, as shares or counts, in the stead of ``values``. One list
+        stands for all ``attributes``.
     progress
         Called with how many repetitions are done, and of how many.
 
@@ -127,9 +146,17 @@ def simulate(
     0.998212
     >>> simulate(values=[2, 2, 5], k=5).records_needed
     266
+    >>> simulate(3, frequencies=[[0.9, 0.1]], k=5)
+    Reach(8 combinations, k = 5: 9,151 records for a chance of 0.95)
     """
-    sizes = _sizes(attributes, values)
-    cells = math.prod(sizes)
+    cells: int | CellProbabilities
+    likely = None if frequencies is None else _likely(attributes, frequencies)
+    if likely is None:
+        sizes = _sizes(attributes, values)
+        cells = math.prod(sizes)
+    else:
+        sizes = tuple(map(len, likely))
+        cells = combined(likely)
     asked = (records,) if isinstance(records, int) else tuple(records)
     for number in asked:
         whole_number("records", number, 1)
@@ -145,7 +172,21 @@ def simulate(
             tell = _shifted(progress, position, len(asked))
         attempts.append(_attempt(cells, number, k, repetitions, seed, empty_allowed, tell))
     curve = _curve(cells, k, empty_allowed, [one.records for one in needed if one.records is not None])
-    return Reach(sizes, cells, k, empty_allowed, chance, tuple(attempts), needed, curve)
+    told = None if likely is None else tuple(tuple(map(float, shares)) for shares in likely)
+    return Reach(sizes, math.prod(sizes), k, empty_allowed, chance, tuple(attempts), needed, curve, told)
+
+
+def _likely(attributes: int | None, frequencies: Sequence[Sequence[float | str]]) -> tuple[Shares, ...]:
+    """Return the shares of the values of every attribute."""
+    found = tuple(map(shares_of, frequencies))
+    if not found:
+        raise usage("'frequencies' must list those of at least one attribute.")
+    if attributes is None:
+        return found
+    whole_number("attributes", attributes, 1, 1000)
+    if len(found) not in (1, attributes):
+        raise usage(f"'attributes' is {attributes}, but 'frequencies' lists {len(found)}.", "leave 'attributes' out")
+    return found * attributes if len(found) == 1 else found
 
 
 def _sizes(attributes: int | None, values: int | Sequence[int]) -> tuple[int, ...]:
@@ -166,7 +207,7 @@ def _sizes(attributes: int | None, values: int | Sequence[int]) -> tuple[int, ..
 
 
 def _attempt(
-    cells: int,
+    cells: int | CellProbabilities,
     records: int,
     k: int,
     repetitions: int | None,
@@ -188,7 +229,9 @@ def _attempt(
     return Attempt(records, computed, simulated)
 
 
-def _curve(cells: int, k: int, empty_allowed: bool, needed: list[int]) -> tuple[tuple[int, float], ...]:
+def _curve(
+    cells: int | CellProbabilities, k: int, empty_allowed: bool, needed: list[int]
+) -> tuple[tuple[int, float], ...]:
     """Sample the chance between the smallest number of records needed and the largest, and somewhat below."""
     if len(needed) < 2 or needed[-1] <= needed[0]:
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,13 +17,18 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 MOST_SHOWN = 12
 
 
-# -- equally likely values -------------------------------------------------------------------------------------------
+# -- made-up attributes ----------------------------------------------------------------------------------------------
 
 
 def reach_summary(found: Mapping[str, Any]) -> RenderableType:
-    """Show the chances of numbers of records over attributes with equally likely values."""
+    """Show the chances of numbers of records over made-up attributes."""
     lines = Table.grid(padding=(0, 2))
-    lines.add_row("attributes", _attributes(found["values"]))
+    if found["frequencies"] is None:
+        lines.add_row("attributes", _attributes(found["values"]))
+    else:
+        lines.add_row("attributes", f"{len(found['values']):,}, with values of given frequencies")
+        rarest = math.prod(min(shares) for shares in found["frequencies"])
+        lines.add_row("the rarest", f"combination has {rarest:.2g} of the records")
     lines.add_row("combinations", _count(found["cells"]))
     or_none = ", or none" if found["empty_allowed"] else ""
     lines.add_row("asked", f"every combination has {found['k']} records or more{or_none}")

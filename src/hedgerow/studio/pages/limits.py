@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from hedgerow.studio.background import aside
 from hedgerow.studio.components.cut_line import CutLine
 from hedgerow.studio.components.hierarchy_builder import HierarchyBuilder
 from hedgerow.studio.components.limit_help import LimitHelp
+from hedgerow.studio.components.limit_proposals import LimitProposals
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.sessions import Session
@@ -68,6 +69,7 @@ class _Board:
                 self._build_head()
                 self._panel = ui.column().classes("w-full gap-2")
         self._help = LimitHelp(self._bench, self.lift)
+        self._proposals = LimitProposals(self._bench, self.use)
         with ui.row().classes("w-full justify-end"):
             ui.button("Next: promise", on_click=lambda: ui.navigate.to("/promise")).props(
                 "unelevated icon-right=arrow_forward data-testid=next"
@@ -329,6 +331,10 @@ class _Board:
             self._column = lift.attribute
             self._build_panel("One moment …")
         theme.refuse(await self.apply(work))
+
+    async def use(self, limits: Mapping[str, Any]) -> None:
+        """Set limits that were proposed, in one change."""
+        theme.refuse(await self.apply(lambda: self._bench.change_limits(limits)))
 
     # -- regrouping ----------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,52 @@ def test_demos_that_cannot_be_made(tmp_path: Path, command: Command, words: tupl
     assert "Invalid value for" in errors
     assert option in errors
     assert not (tmp_path / "demo").exists()
+
+
+def test_simulate_of_unequal_values(tmp_path: Path, command: Command) -> None:
+    words = ("simulate", "--k", "5", "--records", "9151", "--json")
+    typed = json.loads(command(*words, "--attributes", "3", "--frequencies", "0.9,0.1", cwd=tmp_path).stdout)
+    assert (typed["cells"], typed["records_needed"], typed["values"]) == (8, 9151, [2, 2, 2])
+    (tmp_path / "shares.txt").write_text("# two alike, and one more\n0.9, 0.1\n90; 10\n0.9,0.1\n")
+    filed = json.loads(command(*words, "--frequencies", "shares.txt", cwd=tmp_path).stdout)
+    assert filed == typed
+    each = json.loads(command(*words, *(["--frequencies", "9,1"] * 3), cwd=tmp_path).stdout)
+    assert each["attempts"] == typed["attempts"]
+    shown = command("simulate", "--k", "5", "--frequencies", "0.9,0.1", cwd=tmp_path, **WIDE).stdout
+    assert "values of given frequencies" in shown
+
+
+def test_simulate_draws(tmp_path: Path, command: Command) -> None:
+    words = ("simulate", "--attributes", "4", "--k", "5", "--records", "100,300", "--repetitions", "20")
+    done = command(*words, "--plot", "reach.svg", cwd=tmp_path, **WIDE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "plot written to reach.svg" in done.stdout
+    drawn = (tmp_path / "reach.svg").read_text()
+    ElementTree.fromstring(drawn)
+    for word in ("k = 3", "k = 5", "k = 10", "number of attributes", "drawn", "prefers-color-scheme: dark"):
+        assert word in drawn
+    command(*words, "--plot", "again.svg", cwd=tmp_path)
+    assert (tmp_path / "again.svg").read_text() == drawn
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--attributes", "2", "--frequencies", "0.5,0.4"), "sum to 0.9"),
+        (("--frequencies", "nowhere.txt"), "does not exist"),
+        (("--values", "2,2", "--frequencies", "0.5,0.5"), "does not go with --frequencies"),
+        (("--attributes", "2", "--plot", "reach.png"), ".svg"),
+    ],
+)
+def test_simulate_refuses_what_cannot_be(tmp_path: Path, command: Command, words: tuple[str, ...], said: str) -> None:
+    done = command("simulate", "--k", "5", *words, cwd=tmp_path, **WIDE)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_simulate_of_a_table_takes_no_frequencies_and_no_plot(folder: Path, command: Command) -> None:
+    for words in (("--frequencies", "0.5,0.5"), ("--plot", "reach.svg")):
+        done = command("simulate", "data.csv", write_plan(folder), *words, cwd=folder, **WIDE)
+        assert done.returncode == 2
+        assert words[0] in done.stderr
