@@ -19,6 +19,7 @@ from hedgerow.anonymization.clustering import (
     Cells,
     ConstrainedKMember,
     DiverseClustering,
+    MergeApart,
     MergeSmall,
     Partition,
     find_cells,
@@ -54,7 +55,7 @@ def clusterings(microdata: Microdata, plan: Plan) -> list[Any]:
     found: list[Any] = [
         MergeSmall(requirement, values, "utility", threads=2),
         MergeSmall(requirement, values, "bottom-up", hideable, threads=2),
-        MergeSmall(requirement, values, "euclidean", overlap=False),
+        MergeApart(requirement, values, "euclidean"),
         Partition(requirement),
     ]
     if requirement.models:

@@ -25,7 +25,7 @@ TOGETHER = (
     ("clusters", "maintenance", "lowering"),
     ("k_member", "diverse"),
     ("neighbours", "regrouping", "exchanges"),
-    ("boxes", "hashed_lattice", "lattice", "merging", "width_runs"),
+    ("apart", "boxes", "hashed_lattice", "lattice", "merging", "width_runs"),
 )
 """Modules that one process compiles, since they have much in common, or little to do."""
 

@@ -420,7 +420,8 @@ class Method(Frozen):
     )
     overlap: Literal["allowed", "forbidden"] = Field(
         default="allowed",
-        description="utility, bottom-up, euclidean: whether ranges of different groups may partially overlap",
+        description="utility, bottom-up, euclidean: whether different published values of a column may have values in "
+        "common; forbidden: they are disjoint or equal over the whole release",
     )
     join: Literal["increase", "loss"] = Field(
         default="increase",

@@ -1,5 +1,6 @@
 """Clustering: one algorithm per file; each is a frozen dataclass that turns microdata into a recoding."""
 
+from hedgerow.anonymization.clustering.apart import MergeApart
 from hedgerow.anonymization.clustering.cells import Cells, find_cells
 from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.diverse import DiverseClustering
@@ -15,6 +16,7 @@ __all__ = [
     "DiverseClustering",
     "Improved",
     "KMember",
+    "MergeApart",
     "MergeSmall",
     "Objective",
     "Partition",

@@ -93,7 +93,7 @@ REGROUPING_DESK = _type(
 )  # fmt: skip
 EXCHANGES_DESK = _type(improving.ExchangesDesk(least=CODES, most=CODES, mark=NUMBERS, listed=SMALL))
 
-# merging.py
+# merging.py, apart.py
 MERGING = _type(
     merging.Merging(
         lo=TABLE, hi=TABLE, records=NUMBERS, bits=WORD_TABLE, alive=FLAGS, partner=NUMBERS, head=NUMBERS, tail=NUMBERS,
@@ -103,11 +103,16 @@ MERGING = _type(
 MERGE_PRICES = _type(merging.MergePrices(terms=TABLE, costs=NUMBERS))
 MERGE_ASKED = _type(
     merging.MergeAsked(
-        k=NUMBER, wanted=NUMBERS, word_start=NUMBERS, may_hide=FLAGS, whole=NUMBERS, overlap=FLAGS, hides=FLAG,
-        special=FLAG,
+        k=NUMBER, wanted=NUMBERS, word_start=NUMBERS, may_hide=FLAGS, whole=NUMBERS, hides=FLAG,
     )
 )  # fmt: skip
-FAMILY = _type(merging.Family(starts=TABLE, ends=TABLE, uses=TABLE, total=NUMBERS))
+BLOCKS = _type(
+    merging.Blocks(
+        begin=NUMBERS, first=NUMBERS, last=NUMBERS, records=NUMBERS, lost=NUMBERS, begin_tree=NUMBERS, leaf=NUMBERS,
+        parent=NUMBERS, node_first=NUMBERS, node_last=NUMBERS, codes=TABLE, units=NUMBERS, shown=TABLE, cell=NUMBERS,
+        slots=NUMBERS, filled=NUMBERS, shift=NUMBER,
+    )
+)  # fmt: skip
 
 # lattice.py, hashed_lattice.py, boxes.py
 VIEW = _type(lattice.View(words=WORDS, counts=SMALL, bits=WORDS))
@@ -122,6 +127,10 @@ BOXES = _type(
 CONFLICTS = _type(lattice.Conflicts(levels=TABLE, packed=WORD_TABLE))
 
 KERNELS: dict[str, tuple[Any, ...]] = {
+    "apart.begin": (MERGE_PRICES, BLOCKS),
+    "apart.merge_apart": (
+        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, BLOCKS, NUMBERS, NUMBERS, NUMBERS,
+    ),
     "boxes.advance": (BOXES, CONFLICTS, NUMBER, TABLE, NUMBER, NUMBER),
     "boxes.push": (BOXES, NUMBER, NUMBER),
     "clusters.build": (STATE, PRICES),
@@ -145,7 +154,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "maintenance.repair": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, FLAG, NUMBERS),
     "maintenance.settle_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "merging.merge_cells": (
-        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, FAMILY, NUMBERS, NUMBERS,
+        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, NUMBERS, NUMBERS,
     ),
     "neighbours.nearest_in_cells": (
         CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, NUMBER, NUMBER, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
