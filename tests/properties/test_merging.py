@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow.anonymization.clustering import MergeApart, MergeSmall, find_cells
 from hedgerow.measures.research_value import column_values
-from hedgerow.microdata import FreeColumn, TreeColumn
+from hedgerow.microdata import TreeColumn
 from hedgerow.privacy import Requirement
 from tests.cases.research_value import ValueCase, value_cases
 from tests.cases.sensitive import codes_of, naive_demands

@@ -22,7 +22,7 @@ from hedgerow.types import Progress, silent
 
 COMPILING = "compiling kernels"
 TOGETHER = (
-    ("clusters", "maintenance", "lowering"),
+    ("clusters", "maintenance", "lowering", "sizes"),
     ("k_member", "diverse"),
     ("neighbours", "regrouping", "exchanges"),
     ("apart", "boxes", "hashed_lattice", "lattice", "merging", "width_runs"),

@@ -18,6 +18,7 @@ from hedgerow.anonymization.clustering import (
     find_cells,
     split_cells,
 )
+from hedgerow.anonymization.clustering.steps import BY_STEPS, Stepped, sizes_of
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
 from hedgerow.anonymization.lattice import (
@@ -198,6 +199,9 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
     make = METHODS[plan.method.name].make
     assert make is not None
     clustering: Clustering = make(microdata, plan, requirement, threads, objective)
+    sizes = sizes_of(plan) if "objective" in METHODS[plan.method.name].options else ""
+    if plan.method.improve in BY_STEPS or sizes:
+        return Stepped(clustering, requirement, plan.method.improve, sizes, objective)
     if plan.method.improve == "off":
         return clustering
     return Improved(clustering, requirement, plan.method.improve, objective, plan.seed, threads)

@@ -96,7 +96,7 @@ def explore(microdata: Microdata, plan: Plan) -> LatticeView:
     asked = [
         name
         for name, measure in objectives().items()
-        if measure.cost_of_nodes or (measure.score_of_node and space.nodes <= FEW_NODES)
+        if measure.is_additive or (measure.score_of_node and space.nodes <= FEW_NODES)
     ]
     best = {}
     for objective in asked if found.minimal else ():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from hedgerow.anonymization.clustering.improve import EFFORTS
+from hedgerow.anonymization.clustering.steps import BY_STEPS
 from hedgerow.anonymization.withholding import as_part, part_of, settle
 from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
@@ -204,7 +205,8 @@ class MaintainedRelease:
         improved, there is no new version.
         """
         wide = limited_in_width(self.plan)
-        effort = improve or ("off" if wide else self.plan.method.improve)
+        of_plan = self.plan.method.improve
+        effort = improve or ("off" if wide or of_plan in BY_STEPS else of_plan)
         if effort not in ("off", *EFFORTS):
             raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))
         if effort != "off" and wide:

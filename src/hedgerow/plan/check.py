@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
 from hedgerow.plan.check_value import check_rules, check_weights
-from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
+from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS, objectives
 from hedgerow.plan.grammar import part_of_grammar, validate
 from hedgerow.plan.hierarchy.builders import ROOT
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
@@ -393,6 +393,11 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
         if method.suppress or method.overlap == "forbidden":
             message = "'method.improve' does not go with 'suppress', nor with 'overlap: forbidden'."
             conflict(message, "improve", "leave one of the two out")
+        if "objective" in way.options and objectives()[method.objective].sizes and method.improve != "steps":
+            message = (
+                f"'method.objective: {method.objective}' is about sizes of groups, which improve: steps alone keeps."
+            )
+            conflict(message, "improve", "use improve: steps, or leave it out")
     if method.search != "exact" and not ("search" in way.options and method.objective == "research-value"):
         message = f"'method.search: {method.search}' goes with the lattice by research value only."
         conflict(message, "search", "use {name: lattice, objective: research-value}, or leave it out")

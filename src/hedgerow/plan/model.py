@@ -404,11 +404,12 @@ class Method(Frozen):
     objective: str = Field(
         default="loss",
         description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
-        "groups (loss, ncp, granularity or research-value); partition, what it is improved by",
+        "groups (loss, ncp, granularity, entropy or research-value); partition, what it is improved by",
     )
-    improve: Literal["off", "quick", "thorough"] = Field(
+    improve: Literal["off", "il-optimization", "steps", "quick", "thorough"] = Field(
         default="off",
-        description="cluster, partition, utility, bottom-up: how long to search for groups that lose less",
+        description="cluster, partition, utility, bottom-up: how to search for groups that lose less; il-optimization: "
+        "break groups that others cover; steps: then move and swap people; quick, thorough: regroup them",
     )
     search: Literal["exact", "global", "local", "hybrid", "divided"] = Field(
         default="exact",

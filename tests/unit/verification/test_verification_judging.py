@@ -28,7 +28,6 @@ from hedgerow.verification.promises.overlap import in_others
 from hedgerow.verification.promises.possible import AnyForMissing, fits_of
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.values.columns import FreeJudge, SuppressibleJudge, TreeJudge
-from hedgerow.verification.values.numbers import Span, read_span
 from hedgerow.verification.values.sensitive import Reader
 from hedgerow.verification.values.trees import Marks, NamedTree
 

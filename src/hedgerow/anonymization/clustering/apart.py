@@ -1,10 +1,10 @@
 """Merging what is too small where what is published in a column must be disjoint or equal over the whole release.
 
 Each column is cut into *blocks*: runs of values, each value alone at first. A cluster is published, in each column, as
-the block that its records lie in. A merge unites, in each column, all blocks from that of the one cluster to that of the
-other; in a hierarchy, all under their common ancestor. Whatever else lies in them is published wider, too, in all
-cells, and clusters of a cell that come to lie in the same blocks are one. So blocks only grow, and a value lies in one
-published range only.
+the block that its records lie in. A merge unites, in each column, all blocks from the one cluster's to the other's; in
+a hierarchy, all under their common ancestor. Whatever else lies in them is published wider, too, in all cells, and
+clusters of a cell that come to lie in the same blocks are one. So blocks only grow, and a value lies in one published
+range only.
 
 Since all records are touched, a merge costs what all of them lose more by it. Pseudocode stands in
 ``docs/explanation/research-value.md``.

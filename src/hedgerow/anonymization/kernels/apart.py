@@ -4,7 +4,7 @@ Each column is cut into blocks of codes, each code alone at first; see ``cluster
 cluster lies in one block of every column, so a merge costs, by column, what the records in all blocks that it unites
 lose more: sums over runs of codes, which are kept up to date.
 
-``state``, ``prices`` and ``asked`` are those of ``merging.py``, in which lo and hi of a cluster are a code in its block;
+``state``, ``prices`` and ``asked`` are those of ``merging.py``; lo of a cluster is a code in its block here.
 ``blocks`` is :class:`Blocks` of ``tuples/merging.py``.
 """
 

@@ -149,7 +149,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "lattice.mark_below": (types.uint8[::1], SHARES, NUMBERS, NUMBERS, FLAG, SHARE),
     "lattice.roll_up": (VIEW, ADDRESS, SLOTS, VIEW, FLAG),
     "lowering.break_covered": (*CLUSTERS, COVERS, NUMBERS, NUMBERS),
-    "lowering.improve": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
+    "lowering.improve": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, NUMBERS),
     "maintenance.merge_rest": (*CLUSTERS, NUMBERS, NUMBERS, NUMBERS),
     "maintenance.repair": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, FLAG, NUMBERS),
     "maintenance.settle_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
@@ -160,6 +160,8 @@ KERNELS: dict[str, tuple[Any, ...]] = {
         CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, NUMBER, NUMBER, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
     ),
     "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBER, NUMBER, WORDS, NUMBERS, NUMBERS),
+    "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER),
 }  # fmt: skip
 """Argument types by ``module.function``."""

@@ -36,7 +36,7 @@ DESCRIPTORS = (
             Variant("utility", "Merges groups by research value", usual=True),
             Variant("utility-suppress", "Merges groups by research value, hides single cells", {"suppress": True}),
             Variant(
-                "utility-apart", "Merges groups; every value lies in one published range only", {"overlap": "forbidden"}
+                "utility-apart", "Merges groups; every value lies in one range or node only", {"overlap": "forbidden"}
             ),
         ),
         make=make,
