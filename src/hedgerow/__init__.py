@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from hedgerow.anonymization.explanation import Explanation
     from hedgerow.anonymization.lattice import Patience
     from hedgerow.anonymization.preparing import Prepared, prepare
-    from hedgerow.api import anonymize, compare, explain, explore_lattice, save, sign, verify, weights
+    from hedgerow.api import anonymize, compare, explain, explore_lattice, leave_out, save, sign, verify, weights
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
+    from hedgerow.evaluation.leaving_out import LeavingOut
     from hedgerow.evaluation.reach import simulate
     from hedgerow.maintenance import MaintainedRelease, create_release, open_release
     from hedgerow.measures.association import Association
@@ -41,6 +42,7 @@ _HOME = {
     "DoneBut": "errors",
     "Explanation": "anonymization.explanation",
     "LatticeView": "evaluation.exploration",
+    "LeavingOut": "evaluation.leaving_out",
     "HedgerowError": "errors",
     "Hierarchy": "plan.hierarchy",
     "NoSolution": "errors",
@@ -64,6 +66,7 @@ _HOME = {
     "draft_plan": "evaluation.drafting.examining",
     "explain": "api",
     "explore_lattice": "api",
+    "leave_out": "api",
     "read_hierarchy": "plan.hierarchy",
     "report": "reports.reporting",
     "save": "api",
@@ -84,6 +87,7 @@ __all__ = [
     "HedgerowError",
     "Hierarchy",
     "LatticeView",
+    "LeavingOut",
     "MaintainedRelease",
     "NoSolution",
     "Patience",
@@ -102,6 +106,7 @@ __all__ = [
     "draft_plan",
     "explain",
     "explore_lattice",
+    "leave_out",
     "open_release",
     "prepare",
     "privacy",
