@@ -140,15 +140,15 @@ ASKED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("improve", ["off", "quick"])
-def test_clustering_by_entropy_loses_fewer_bits_than_by_loss(improve: str) -> None:
-    lost = {
-        goal: hr.anonymize(
-            people(), Plan.from_dict({**ASKED, "method": {"name": "cluster", "improve": improve, "objective": goal}})
-        ).facts["entropy"]
-        for goal in ("loss", "entropy")
-    }
-    assert 0 < lost["entropy"] <= lost["loss"] < 1
+@pytest.mark.parametrize("name", ["cluster", "partition"])
+def test_steps_by_entropy_lose_fewer_bits(name: str) -> None:
+    lost = []
+    for improve in ("off", "il-optimization", "steps"):
+        goal = {"objective": "entropy"} if name == "cluster" or improve != "off" else {}
+        plan = Plan.from_dict({**ASKED, "method": {"name": name, "improve": improve, **goal}})
+        lost.append(hr.anonymize(people(), plan).facts["entropy"])
+    assert 1 > lost[0] >= lost[1] >= lost[2] > 0
+    assert lost[0] > lost[2]
 
 
 def test_columns_of_many_values_have_costs_that_never_fall() -> None:
