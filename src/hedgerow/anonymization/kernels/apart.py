@@ -2,9 +2,10 @@
 
 Each column is cut into blocks of codes, each code alone at first; see ``clustering/apart.py`` for what a merge does. A
 cluster lies in one block of every column, so a merge costs, by column, what the records in all blocks that it unites
-lose more: sums over runs of codes, which are kept up to date.
+lose more: sums over runs of codes, which are kept up to date. It never costs less to unite more. So the tree of
+``merging.py`` bounds what a merge with any cluster below a node costs, and the search looks at few of them.
 
-``state``, ``prices`` and ``asked`` are those of ``merging.py``; lo of a cluster is a code in its block here.
+``state``, ``prices`` and ``asked`` are those of ``merging.py``; lo and hi of a cluster are one code in its block here.
 ``blocks`` is :class:`Blocks` of ``tuples/merging.py``.
 """
 
@@ -14,7 +15,20 @@ import numpy as np
 
 from hedgerow.anonymization.kernels.codes import FAR
 from hedgerow.anonymization.kernels.compiling import inner, kernel
-from hedgerow.anonymization.kernels.merging import NONE, OTHER, SMALL, price, too_small
+from hedgerow.anonymization.kernels.merging import (
+    FIRST,
+    LAST,
+    LEAST,
+    LEFT,
+    NONE,
+    OTHER,
+    RIGHT,
+    SMALL,
+    plant,
+    price,
+    refresh_above,
+    too_small,
+)
 
 
 @inner
@@ -78,16 +92,55 @@ def way(small, other, state, blocks, prices, asked, beyond):
 
 
 @inner
-def place_of(cluster, living, total):
-    """Place of the first living cluster that is not before one."""
-    low, high = np.int64(0), total
-    while low < high:
-        middle = (low + high) // 2
-        if living[middle] < cluster:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def bound(node, small, tree, state, blocks, prices, asked, beyond):
+    """Least that a merge with any cluster under a node can cost; beyond what is known it may be too low."""
+    m = state.lo.shape[1]
+    total = np.int64(0)
+    for j in range(m):
+        if asked.may_hide[j]:
+            continue  # it may cost nothing to hide what little the other shows
+        a = min(state.lo[small, j], np.int64(tree.reach[node, j]))
+        b = max(state.lo[small, j], np.int64(tree.reach[node, m + j]))
+        total += uniting(j, a, b, blocks, prices)
+        if total > beyond:
+            break
+    return total
+
+
+@inner
+def cheapest_apart(small, tree, state, blocks, prices, asked, stack, bounds):
+    """Find the living cluster that it costs least to merge with; ties to the first. Returns it and what to hide."""
+    links, order = tree.links, tree.order
+    best, chosen, hides = np.int64(FAR), np.int64(FAR), NONE
+    stack[0], bounds[0], depth = 0, 0, 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if bounds[depth] > best or (bounds[depth] == best and links[node, LEAST] > chosen):
+            continue
+        if links[node, LEFT] < 0:
+            for i in range(links[node, FIRST], links[node, LAST]):
+                c = order[i]
+                if state.alive[c] and c != small:
+                    cost, side = way(small, c, state, blocks, prices, asked, best)
+                    if cost < best or (cost == best and c < chosen):
+                        best, chosen, hides = cost, c, side
+            continue
+        near, far = links[node, LEFT], links[node, RIGHT]
+        near_bound, far_bound = np.int64(FAR), np.int64(FAR)
+        if links[near, LEAST] < FAR:  # else nothing lives there
+            near_bound = bound(near, small, tree, state, blocks, prices, asked, best)
+        if links[far, LEAST] < FAR:
+            far_bound = bound(far, small, tree, state, blocks, prices, asked, best)
+        if far_bound < near_bound:
+            near, far, near_bound, far_bound = far, near, far_bound, near_bound
+        if far_bound < FAR and far_bound <= best:
+            stack[depth], bounds[depth] = far, far_bound
+            depth += 1
+        if near_bound < FAR and near_bound <= best:
+            stack[depth], bounds[depth] = near, near_bound
+            depth += 1
+    return chosen, hides
 
 
 @inner
@@ -152,8 +205,11 @@ def same_blocks(one, other, state, blocks):
 
 
 @inner
-def gather(living, total, grown, state, blocks, forced):
-    """Make one of all clusters that lie in the same blocks, some of which have ``grown``; returns how many live."""
+def gather(living, total, grown, first_cluster, last_cluster, tree, state, blocks, forced):
+    """Make one of all clusters that lie in the same blocks, some of which have ``grown``; returns how many live.
+
+    ``tree`` is that of the clusters from the first to the last one.
+    """
     m = state.lo.shape[1]
     mask = np.uint64(blocks.slots.size - 1)
     used = 0
@@ -181,6 +237,8 @@ def gather(living, total, grown, state, blocks, forced):
             used += 1
         else:
             absorb(blocks.slots[slot], c, state, blocks, forced)
+            if first_cluster <= c < last_cluster:
+                refresh_above(c, first_cluster, tree, state)
     for i in range(used):
         blocks.slots[blocks.filled[i]] = -1
     left = 0
@@ -227,19 +285,14 @@ def merge_apart(cell_start, first_cell, last_cell, state, forced, prices, asked,
             total += 1
     grown = np.empty((m, 2), np.int64)
     for cell in range(first_cell, last_cell):
-        for small in range(cell_start[cell], cell_start[cell + 1]):
+        first, last = cell_start[cell], cell_start[cell + 1]
+        tree, deepest = plant(state, first, last, prices)
+        stack, bounds = np.empty(deepest + 2, np.int64), np.empty(deepest + 2, np.int64)  # one more per level
+        for small in range(first, last):
             progress[0] += blocks.units[small]
             while state.alive[small] and (forced[small] or too_small(small, state, asked)):
-                low = place_of(cell_start[cell], living, total)
-                high = place_of(cell_start[cell + 1], living, total)
-                best, chosen, hides = np.int64(FAR), np.int64(-1), NONE
-                for i in range(low, high):
-                    if living[i] == small:
-                        continue
-                    cost, side = way(small, living[i], state, blocks, prices, asked, best)
-                    if cost < best:
-                        best, chosen, hides = cost, living[i], side
-                if chosen < 0:
+                chosen, hides = cheapest_apart(small, tree, state, blocks, prices, asked, stack, bounds)
+                if chosen == FAR:
                     break
                 for j in range(m):
                     grown[j, 0], grown[j, 1] = 0, -1
@@ -251,11 +304,13 @@ def merge_apart(cell_start, first_cell, last_cell, state, forced, prices, asked,
                         join = uniting(j, a, b, blocks, prices)
                         if hiding(j, gone, state, blocks, prices, asked) < join:
                             hide(j, gone, state, blocks, prices)
-                            state.lo[gone, j] = b if hides == SMALL else a
+                            state.lo[gone, j] = state.hi[gone, j] = b if hides == SMALL else a
                             continue
                     grown[j, 0], grown[j, 1] = united(j, a, b, blocks)
                     unite(j, grown[j, 0], grown[j, 1], blocks, prices)
                 absorb(min(small, chosen), max(small, chosen), state, blocks, forced)
-                total = gather(living, total, grown, state, blocks, forced)
+                refresh_above(small, first, tree, state)
+                refresh_above(chosen, first, tree, state)
+                total = gather(living, total, grown, first, last, tree, state, blocks, forced)
             if stop[0] != 0:
                 return
