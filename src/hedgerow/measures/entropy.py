@@ -45,12 +45,12 @@ def bits_by_attribute(microdata: Microdata, recoding: Recoding) -> dict[str, Bit
         codes = microdata.codes(position)[microdata.profile_of_unit[shows]]
         records = np.bincount(codes, minlength=column.domain_size).astype(np.int64)
         behind = records_behind(column, recoding.shown(position), records)
-        by_group = np.bincount(group, minlength=recoding.groups)
-        shown, own = float(_log2(behind) @ by_group), float(_log2(records) @ records)
+        showing = max(len(group), 1)
+        there = records[records > 0]
+        known = float(there @ np.log2(len(group) / there)) / showing
+        lost = float(np.log2(behind[group] / records[codes]).sum()) / showing
         share = len(group) / microdata.records
-        known = (float(np.log2(len(group))) - own / len(group)) if len(group) else 0.0
-        lost = (shown - own) / len(group) if len(group) else 0.0
-        found[column.name] = Bits(known, share * max(lost, 0.0) + (1 - share) * known)
+        found[column.name] = Bits(known, share * lost + (1 - share) * known)
     return found
 
 
@@ -77,11 +77,7 @@ def cost_by_records(behind: IntArray, records: int) -> tuple[IntArray, int]:
 
     A record loses log₂ n_B − log₂ n_v. The last term is the same however records are grouped, so the first decides.
     """
-    return np.rint(BIT * _log2(behind)).astype(np.int64), int(np.rint(BIT * np.log2(max(records, 1))))
-
-
-def _log2(counts: IntArray) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.log2(np.maximum(counts, 1))
+    return np.rint(BIT * np.log2(np.maximum(behind, 1))).astype(np.int64), int(np.rint(BIT * np.log2(max(records, 1))))
 
 
 def _beside(measured: Measured) -> Mapping[str, dict[str, float]]:

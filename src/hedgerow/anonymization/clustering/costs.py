@@ -65,6 +65,24 @@ class Objective:
             tuple(records_by_code(microdata, position) for position in range(len(microdata.columns)) if counted),
         )
 
+    @property
+    def warmth(self) -> float:
+        """How warm a search is to be that goes by what groups lose, relative to other objectives.
+
+        By numbers of records, single values cost most of what groups do, whatever the groups. The rest is what all
+        values tell, and groups lose about a quarter of that.
+        """
+        if not self.records:
+            return 1.0
+        cost_by_records = objectives()[self.name].cost_by_records
+        assert cost_by_records is not None
+        fixed = []
+        for records in self.records:
+            total = int(records.sum())
+            cost, whole = cost_by_records(records, total)
+            fixed.append(float(np.dot(cost, records)) / max(total * whole, 1))
+        return (1 - sum(fixed) / len(fixed)) / 4
+
 
 LOSS = Objective()
 

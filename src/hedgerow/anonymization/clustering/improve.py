@@ -11,7 +11,7 @@ This is ours: no paper has it. Pseudocode stands in ``docs/explanation/clusterin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -140,6 +140,7 @@ def improve(
     rounded = costs.rounded()
     asked = _asked(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
+    effort = replace(effort, heat=round(effort.heat * objective.warmth))
     losses = np.zeros((len(layout.records), 2), np.int64)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
