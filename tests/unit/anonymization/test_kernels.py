@@ -120,7 +120,9 @@ def importing(module: str) -> set[str]:
 
 def test_a_change_makes_new_folders_only_for_what_depends_on_it(fresh: Path) -> None:
     module = f"{KERNELS}.maintenance"
-    assert changed_by(module, "import numpy", "import  numpy") == importing(module) == {"maintenance", "lowering", "sizes"}
+    assert (
+        changed_by(module, "import numpy", "import  numpy") == importing(module) == {"maintenance", "lowering", "sizes"}
+    )
 
 
 def test_a_code_that_changes_makes_new_folders(fresh: Path) -> None:
