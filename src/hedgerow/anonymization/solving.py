@@ -15,10 +15,11 @@ from hedgerow.anonymization.clustering import (
     Improved,
     Objective,
     Split,
+    Stepped,
     find_cells,
     split_cells,
 )
-from hedgerow.anonymization.clustering.steps import BY_STEPS, Stepped, sizes_of
+from hedgerow.anonymization.clustering.steps import BY_STEPS, sizes_of
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
 from hedgerow.anonymization.lattice import (
@@ -200,11 +201,12 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
     assert make is not None
     clustering: Clustering = make(microdata, plan, requirement, threads, objective)
     sizes = sizes_of(plan) if "objective" in METHODS[plan.method.name].options else ""
-    if plan.method.improve in BY_STEPS or sizes:
-        return Stepped(clustering, requirement, plan.method.improve, sizes, objective)
-    if plan.method.improve == "off":
+    improve: Any = plan.method.improve
+    if improve in BY_STEPS or sizes:
+        return Stepped(clustering, requirement, improve, sizes, objective)
+    if improve == "off":
         return clustering
-    return Improved(clustering, requirement, plan.method.improve, objective, plan.seed, threads)
+    return Improved(clustering, requirement, improve, objective, plan.seed, threads)
 
 
 def split_of(microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells) -> Split | None:

@@ -205,7 +205,7 @@ class MaintainedRelease:
         improved, there is no new version.
         """
         wide = limited_in_width(self.plan)
-        of_plan = self.plan.method.improve
+        of_plan: Any = self.plan.method.improve
         effort = improve or ("off" if wide or of_plan in BY_STEPS else of_plan)
         if effort not in ("off", *EFFORTS):
             raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))

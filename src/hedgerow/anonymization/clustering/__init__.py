@@ -9,6 +9,7 @@ from hedgerow.anonymization.clustering.k_member import ConstrainedKMember, KMemb
 from hedgerow.anonymization.clustering.merging import MergeSmall
 from hedgerow.anonymization.clustering.partition import Partition, Split, split_cells
 from hedgerow.anonymization.clustering.runs import Runs
+from hedgerow.anonymization.clustering.steps import Stepped
 
 __all__ = [
     "Cells",
@@ -22,6 +23,7 @@ __all__ = [
     "Partition",
     "Runs",
     "Split",
+    "Stepped",
     "find_cells",
     "split_cells",
 ]
