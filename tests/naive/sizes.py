@@ -38,8 +38,8 @@ def least_squares(records: int, k: int) -> int:
 def level(task: Task, groups: Sequence[Sequence[int]]) -> Groups:
     """Move records to groups of their cell that are smaller by two or more, until none can be moved.
 
-    Cell by cell, round by round, group by group: of all moves from a group after which both hold and are allowed, the
-    one after which least is lost; ties to the first record, then the first group.
+    Cell by cell, round by round, group by group: those records go first without which their group loses least, ties to
+    the first record; each goes where the loss grows least, ties to the first group. Both groups must hold afterwards.
     """
     found = [list(group) for group in groups]
     cells = dict.fromkeys(task.cell(group[0]) for group in found)
@@ -51,26 +51,18 @@ def level(task: Task, groups: Sequence[Sequence[int]]) -> Groups:
     return found
 
 
-def shrink(task: Task, groups: Groups, here: Sequence[int], number: int) -> bool:
-    """Move records from a group as long as one can be; tell whether any was."""
-    moved = False
-    while True:
+def shrink(task: Task, groups: Groups, here: Sequence[int], number: int) -> int:
+    """Move records from a group as long as they can be; return how many were."""
+    moved = 0
+    own = sorted(groups[number])
+    for record in sorted(own, key=lambda one: (task.loss(without_record(own, one)), one)):
         ways = []
-        for record in sorted(groups[number]):
-            rest = without_record(groups[number], record)
-            for other in here:
-                theirs = with_record(groups[other], record)
-                if (
-                    len(theirs) < len(groups[number])
-                    and task.holds(rest)
-                    and task.holds(theirs)
-                    and task.is_allowed(theirs)
-                ):
-                    before = task.loss(groups[number]) + task.loss(groups[other])
-                    ways.append((task.loss(rest) + task.loss(theirs) - before, record, other))
-        if not ways:
-            return moved
-        _, record, other = min(ways)
-        groups[number].remove(record)
-        groups[other].append(record)
-        moved = True
+        for other in here:
+            theirs = with_record(groups[other], record)
+            if len(theirs) < len(groups[number]) and task.holds(theirs) and task.is_allowed(theirs):
+                ways.append((task.loss(theirs) - task.loss(groups[other]), other))
+        if ways and task.holds(without_record(groups[number], record)):
+            groups[number].remove(record)
+            groups[min(ways)[1]].append(record)
+            moved += 1
+    return moved
