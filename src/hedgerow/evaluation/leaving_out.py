@@ -10,18 +10,16 @@ same one each time, and the exact search of the lattice ends early, so that it s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgerow import measures
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import resolve
-from hedgerow.anonymization.solving import solve
 from hedgerow.anonymization.withholding import part_of
 from hedgerow.errors import NoSolution, PlanError
+from hedgerow.evaluation.limit_effects import Outcome, outcome
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
@@ -33,27 +31,6 @@ MOST_COLUMNS = 5
 MOST_RECORDS = 10_000
 CHECKS = 2_000  # of an exact search
 DECIMALS = 6
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a release came to.
-
-    Attributes
-    ----------
-    withheld
-        Records withheld.
-    share_lost
-        Share of each column that was lost.
-    """
-
-    withheld: int
-    share_lost: Mapping[str, float]
-
-    def of_others(self, name: str) -> float:
-        """Mean share lost of all columns but one."""
-        others = [share for other, share in self.share_lost.items() if other != name]
-        return round(float(np.mean(others)), DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -84,7 +61,7 @@ class LeftOut:
         """How much less the other columns lose without it, as a mean share; 0 if there is no release without it."""
         if self.without is None:
             return 0.0
-        return round(self.kept.of_others(self.column) - self.without.of_others(self.column), DECIMALS)
+        return round(lost_by_others(self.kept, self.column) - lost_by_others(self.without, self.column), DECIMALS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -96,7 +73,7 @@ class LeftOut:
         }
         if self.without is None:
             return {**found, "problem": self.problem}
-        lost = self.kept.of_others(self.column), self.without.of_others(self.column)
+        lost = lost_by_others(self.kept, self.column), lost_by_others(self.without, self.column)
         return {
             **found,
             "others_lose": {"with": lost[0], "without": lost[1]},
@@ -166,6 +143,18 @@ def leave_out(table: Table, asked: Plan, tell: Progress = silent) -> LeavingOut:
     return LeavingOut(association, microdata.records, tried, tuple(found))
 
 
+def lost_by_others(outcome: Outcome, name: str) -> float:
+    """Mean share lost of all columns but one.
+
+    Examples
+    --------
+    >>> lost_by_others(Outcome(0, 0.2, {"ward": 0.5, "sex": 0.1, "age": 0.3}), "ward")
+    0.2
+    """
+    others = [share for other, share in outcome.share_lost.items() if other != name]
+    return round(sum(others) / len(others), DECIMALS)
+
+
 def closest(association: Association) -> list[tuple[str, str, float]]:
     """Columns that go closely with another, that one, and how closely; the closest first.
 
@@ -215,8 +204,4 @@ def _part(table: Table, microdata: Microdata) -> tuple[Table, int]:
 
 
 def _outcome(table: Table, asked: Plan) -> Outcome:
-    microdata, plan = resolve(table, asked, strict=False)
-    recoding = solve(microdata, plan, patience=Patience(checks=CHECKS)).recoding
-    losses = measures.loss_by_attribute(microdata, recoding)
-    exact = measures.share_lost_by_attribute(microdata, losses)
-    return Outcome(microdata.records - recoding.released, {name: float(share) for name, share in exact.items()})
+    return outcome(*resolve(table, asked, strict=False), Patience(checks=CHECKS))
