@@ -24,7 +24,7 @@ from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from tests.cases.records import Case, cases, encode, naive_attributes
 from tests.naive import entropy as naive
-from tests.naive.attributes import Attribute, Record
+from tests.naive.attributes import Attribute, Record, generalize
 from tests.naive.k_member import greedy_k_member
 
 PLAN: Any = None  # measures of entropy do not look at it
@@ -60,7 +60,7 @@ def test_bits_are_counted_as_defined(case: Case, data: st.DataObject) -> None:
     group_of = data.draw(st.lists(st.integers(-1, 3), min_size=len(records), max_size=len(records)))
     recoding = partition(microdata, group_of)
     shown = [
-        None if group < 0 else naive.generalize(attributes, [r for r, g in zip(records, group_of, strict=True) if g == group])
+        None if group < 0 else generalize(attributes, [r for r, g in zip(records, group_of, strict=True) if g == group])
         for group in group_of
     ]  # fmt: skip
     released = [place for place, group in enumerate(group_of) if group >= 0]

@@ -163,10 +163,11 @@ class Made:
         spans = [set(numbers(label)) for label in {row[1] for row in self.published} if label is not None]
         labels = {row[2] for row in self.published} - {None}
         flat = [labels if label == "*" else {label} for label in labels]
+        shown: list[list[set[Any]]] = [list(nodes), list(spans), list(flat)]
         return {
             "k": min(map(len, sets)) >= self.k,
             "p": min(len({self.published[i][-1] for i in found} - {None}) for found in sets) >= self.p,
-            "overlap": all(not a & b for shown in (nodes, spans, flat) for a, b in combinations(shown, 2)),
+            "overlap": all(not a & b for sets_shown in shown for a, b in combinations(sets_shown, 2)),
         }
 
     def verify(self, original: bool = True, link: bool = True) -> Verification:
