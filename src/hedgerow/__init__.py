@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         compare,
         explain,
         lattice,
+        leave_out,
         propose_limits,
         save,
         sign,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
+    from hedgerow.evaluation.leaving_out import LeavingOut
     from hedgerow.evaluation.reach import simulate
     from hedgerow.evaluation.tightening import ProposedLimits
     from hedgerow.maintenance import MaintainedRelease, create_release, open_release
@@ -55,6 +57,7 @@ _HOME = {
     "DoneBut": "errors",
     "Explanation": "anonymization.explanation",
     "LatticeView": "evaluation.exploration",
+    "LeavingOut": "evaluation.leaving_out",
     "HedgerowError": "errors",
     "Hierarchy": "plan.hierarchy",
     "NoSolution": "errors",
@@ -81,6 +84,7 @@ _HOME = {
     "draft_plan": "evaluation.drafting.examining",
     "explain": "api",
     "lattice": "api",
+    "leave_out": "api",
     "read_hierarchy": "plan.hierarchy",
     "report": "reports.reporting",
     "save": "api",
@@ -102,6 +106,7 @@ __all__ = [
     "HedgerowError",
     "Hierarchy",
     "LatticeView",
+    "LeavingOut",
     "MaintainedRelease",
     "NoSolution",
     "Patience",
@@ -122,6 +127,7 @@ __all__ = [
     "draft_plan",
     "explain",
     "lattice",
+    "leave_out",
     "open_release",
     "prepare",
     "privacy",

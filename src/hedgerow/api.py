@@ -19,6 +19,8 @@ from hedgerow.engines.rows import Rows
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.evaluation.comparison import Comparison, check_names, compare_methods
 from hedgerow.evaluation.exploration import MOST_LISTED, LatticeView, Which, check_wish, explore, without_levels
+from hedgerow.evaluation.leaving_out import LeavingOut
+from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
 from hedgerow.evaluation.tightening import ProposedLimits, propose_for
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
@@ -45,7 +47,19 @@ from hedgerow.release.verifying import verify
 from hedgerow.types import Progress, silent
 from hedgerow.verification import verify_release
 
-__all__ = ["anonymize", "bound", "compare", "explain", "lattice", "propose_limits", "save", "sign", "verify", "weights"]
+__all__ = [
+    "anonymize",
+    "bound",
+    "compare",
+    "explain",
+    "lattice",
+    "leave_out",
+    "propose_limits",
+    "save",
+    "sign",
+    "verify",
+    "weights",
+]
 
 
 def anonymize(
@@ -306,6 +320,29 @@ def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     plan = settled_plan(plan)
     with open_engine(data, plan, engine, master) as source:
         return associate(encode_table(source.read(plan), plan), plan)
+
+
+def leave_out(
+    data: Any,
+    plan: Plan | str | Path,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> LeavingOut:
+    """Try which columns that others tell of could be left out, and how much less the other columns would lose.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [str(20 + i % 30) for i in range(90)], "born": [str(80 - i % 30) for i in range(90)]})
+    >>> free = {"role": "quasi-identifier", "intervals": "free"}
+    >>> plan = Plan.from_dict({"attributes": {"age": free, "born": free}, "privacy": {"k": 5}})
+    >>> [(column.column, column.told_by) for column in leave_out(people, plan).columns]
+    [('age', 'born'), ('born', 'age')]
+    """
+    asked = plan if isinstance(plan, Plan) else Plan.load(plan)
+    with open_engine(data, settled_plan(asked), engine, master) as source:
+        return try_leaving_out(source.read(settled_plan(asked)), asked, progress or silent)
 
 
 def bound(

@@ -20,6 +20,7 @@ from hedgerow.anonymization.clustering import (
     ConstrainedKMember,
     DiverseClustering,
     Improved,
+    MergeApart,
     MergeSmall,
     Partition,
     find_cells,
@@ -55,7 +56,7 @@ def clusterings(microdata: Microdata, plan: Plan) -> list[Any]:
     found: list[Any] = [
         MergeSmall(requirement, values, "utility", threads=2),
         MergeSmall(requirement, values, "bottom-up", hideable, threads=2),
-        MergeSmall(requirement, values, "euclidean", overlap=False),
+        MergeApart(requirement, values, "euclidean"),
         Partition(requirement),
     ]
     if requirement.models:

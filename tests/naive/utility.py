@@ -6,7 +6,7 @@ the lowest number. A box holds the least and greatest code of every column.
 
 Decided here: in the rounds for other models, a cluster that was merged into is not merged away in the same round,
 but more may be merged into it; a cluster that fails and has no partner left in its cell is withheld in the end.
-Where overlap is forbidden, the ranges of the clusters of all cells count, but not those of failing cells.
+Where ranges of a column must not overlap: see ``apart``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor, lcm
-from typing import Literal
+from typing import Any, Literal
 
 from .attributes import Record, Shown
 from .constrained import parts_within_width
@@ -78,8 +78,7 @@ def euclidean_cost(column: Column, range_: Range) -> Fraction:
 class Cluster:
     """Positions in the canonical order, the box, the (position, column) pairs suppressed, and the part it is in.
 
-    A part is a cell, or a run of one if a width is limited. The box is that of the cells that are shown, widened
-    where overlap is forbidden.
+    A part is a cell, or a run of one if a width is limited. The box is that of the cells that are shown.
     """
 
     members: tuple[int, ...]
@@ -120,7 +119,6 @@ class Task:
     method: Method
     settings: Settings
     suppress: bool
-    overlap: bool
     sensitive: Sequence[Sensitive]
     demands: Demands
     persons: Sequence[int] | None
@@ -208,21 +206,9 @@ class Task:
         return Offer(sum(self.units) - values[best], into, ways[best])
 
     def hull(self, alive: dict[int, Cluster], small: int, into: int, place: int) -> Range:
-        """Range of two clusters in a column, widened over what it partially overlaps where that is forbidden."""
+        """Range of two clusters in a column."""
         one, other = alive[small].box[place], alive[into].box[place]
-        low, high = min(one[0], other[0]), max(one[1], other[1])
-        if self.overlap or not isinstance(self.columns[place], FreeNumbers):
-            return low, high
-        family = [cluster.box[place] for number, cluster in alive.items() if number not in (small, into)]
-        while True:
-            before = low, high
-            for a, b in family:
-                if a < low <= b < high:
-                    low = a
-                if low < a <= high < b:
-                    high = b
-            if (low, high) == before:
-                return before
+        return min(one[0], other[0]), max(one[1], other[1])
 
     def cost(self, box: Ranges) -> int | Fraction:
         return sum((self.cost_in(place, range_) for place, range_ in enumerate(box)), 0)
@@ -273,48 +259,53 @@ class Task:
 # ---- clustering ------------------------------------------------------------------------------------------
 
 
-def cluster(
+def task_of(
     columns: Sequence[Column],
     records: Sequence[Record],
     k: int,
     method: Method = "utility",
     settings: Settings | None = None,
     suppress: bool = False,
-    overlap: bool = True,
     sensitive: Sequence[Sensitive] | None = None,
     demands: Demands | None = None,
     persons: Sequence[int] | None = None,
     cell_rank: Callable[[Record], int] = lambda record: 0,
-) -> Clusters:
-    """Cluster records (in any order), within the columns' limits.
+) -> Task:
+    """Put records (in any order) in canonical order, with what is asked of their clusters.
 
     ``cell_rank`` numbers the clusters of some cells before those of others: a rank that is the same for all
-    records of a cell. It matters only where overlap is forbidden.
+    records of a cell. It matters only where clusters of one cell change what others are published as.
     """
     if suppress and method != "utility":
         raise ValueError("only utility-driven clustering suppresses.")
-    widths = [c for c in columns if isinstance(c, FreeNumbers) and c.attribute.width is not None]
-    if widths and not overlap:
-        raise ValueError("a greatest width does not go with 'overlap' forbidden.")
     order = canonical_order(records)
-    task = Task(
+    return Task(
         columns=columns,
         records=[records[i] for i in order],
         k=k,
         method=method,
         settings=settings or Settings(),
         suppress=suppress,
-        overlap=overlap,
         sensitive=[() if sensitive is None else sensitive[i] for i in order],
         demands=demands or Demands((), (), ()),
         persons=None if persons is None else [persons[i] for i in order],
         cell_rank=cell_rank,
     )
+
+
+def cluster(*asked: Any, **more: Any) -> Clusters:
+    """Cluster records, given as ``task_of`` takes them, within the columns' limits."""
+    task = task_of(*asked, **more)
     alive = task.start()
     merge_under(task, alive)
     merge_failing(task, alive)
+    return clusters_of(task, alive)
+
+
+def clusters_of(task: Task, alive: dict[int, Cluster]) -> Clusters:
+    """The clusters in the order of their numbers, and what is in none."""
     released = {position for found in alive.values() for position in found.members}
-    withheld = tuple(position for position in range(len(records)) if position not in released)
+    withheld = tuple(position for position in range(len(task.records)) if position not in released)
     return Clusters(tuple(alive[number] for number in sorted(alive)), withheld)
 
 

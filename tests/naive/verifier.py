@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 Cell = str | None
@@ -146,6 +147,12 @@ class Quasi:
         stem = label.rstrip("*") if label != ROOT else ""
         texts = [stem.ljust(size, "q") for size in range(max(len(stem), 1), LENGTH + 1)]
         return [text for text in ([label] if stem == label else texts) if label in self.way(text)]
+
+    def above(self, label: Cell) -> set[Cell]:
+        """All that stands above a label on the way up from a value under it."""
+        known = label is not None and self.knows(label, None)
+        ways = [self.way(value) for value in (self.possible_values(str(label)) if known else [label])]
+        return {above for way in ways if label in way for above in way[way.index(label) :]} - {label}
 
     def risk(self, label: Cell, values: Iterable[Cell] | None, root_of_missing: bool) -> str:
         """Whether a label breaks the limit of all, some or none of what may lie behind it."""
@@ -488,12 +495,15 @@ class Release:
         return all(name in [column.name for column in self.quasi] for name in stated)
 
     def judge_overlap(self) -> bool:
+        """Different labels of a column have no value in common."""
         for at, column in enumerate(self.quasi):
+            labels = {label for label in self.column(at) if label is not None or not column.suppressible}
             if column.kind == "free":
-                labels = {label for label in self.column(at) if label is not None and column.is_range(label)}
-                spans = [set(column.span(label)) for label in labels]
-                if any(a & b and a - b and b - a for a in spans for b in spans):
+                spans = [set(column.span(label)) for label in labels if label is not None and column.is_range(label)]
+                if any(one & other for one, other in combinations(spans, 2)):
                     return False
+            elif any(labels & column.above(label) for label in labels):
+                return False
         return True
 
     def judge_rules(self) -> bool:

@@ -337,9 +337,9 @@ def test_more_effort_less_loss(tmp_path: Path, make: Any) -> None:
         ({"name": "lattice", "improve": "quick"}, "does not go with method lattice"),
         ({"name": "euclidean", "improve": "quick"}, "does not go with method euclidean"),
         ({"name": "utility", "improve": "quick", "overlap": "forbidden"}, "overlap: forbidden"),
-        ({"name": "cluster", "objective": "group-size"}, "goes with lattice only"),
+        ({"name": "partition", "objective": "group-size", "improve": "quick"}, "goes with cluster and lattice only"),
         ({"name": "partition", "objective": "ncp"}, "only if it is improved"),
-        ({"name": "cluster", "improve": "fast"}, "must be 'off', 'quick' or 'thorough'"),
+        ({"name": "cluster", "improve": "fast"}, "must be 'off', 'il-optimization', 'steps', 'quick' or 'thorough'"),
     ],
 )
 def test_what_a_plan_may_not_ask(method: dict[str, str], words: str) -> None:

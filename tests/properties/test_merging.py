@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.anonymization.clustering import MergeSmall, find_cells
+from hedgerow.anonymization.clustering import MergeApart, MergeSmall, find_cells
 from hedgerow.measures.research_value import column_values
-from hedgerow.microdata import FreeColumn
+from hedgerow.microdata import TreeColumn
 from hedgerow.privacy import Requirement
 from tests.cases.research_value import ValueCase, value_cases
 from tests.cases.sensitive import codes_of, naive_demands
+from tests.naive import apart
 from tests.naive import utility as naive
 
 AIMS = ["utility", "bottom-up", "euclidean"]
@@ -30,7 +32,12 @@ def compare(case: ValueCase, aim: Any, suppress: bool = False, overlap: bool = T
         column.name for column, plain in zip(microdata.indexed_columns, columns, strict=True) if not plain.is_limited
     ]
     hideable = frozenset(unlimited if suppress else ())
-    fast = MergeSmall(requirement, values, aim, hideable, overlap, threads)(microdata, cells)
+    merging = (
+        MergeSmall(requirement, values, aim, hideable, threads)
+        if overlap
+        else MergeApart(requirement, values, aim, hideable)
+    )
+    fast = merging(microdata, cells)
     names = [column.name for column in microdata.indexed_columns]
     records = [
         tuple(column.code(case.rows[name][i]) for column, name in zip(columns, names, strict=True))
@@ -40,14 +47,13 @@ def compare(case: ValueCase, aim: Any, suppress: bool = False, overlap: bool = T
     # records of one profile are interchangeable to the clusters, so members are compared as profiles with counts
     cell = cells.cell_of[microdata.unit_start[:-1]].tolist()
     rank = dict(zip(map(tuple, microdata.profiles.tolist()), cell, strict=True))
-    expected = naive.cluster(
+    expected = (naive if overlap else apart).cluster(
         columns,
         records,
         plan.privacy.k,
         aim,
         case.settings,
         suppress,
-        overlap,
         codes,
         naive_demands(case.given, codes),
         case.given.case.persons,
@@ -73,9 +79,13 @@ def compare(case: ValueCase, aim: Any, suppress: bool = False, overlap: bool = T
     assert int((fast.group_of < 0).sum()) == len(expected.withheld)
     if not overlap:
         for j, column in enumerate(microdata.columns):
-            if isinstance(column, FreeColumn):
-                ranges = {(int(a), int(b)) for a, b in zip(fast.lo[:, j], fast.hi[:, j], strict=True)}
-                assert not any(a < c <= b < d for a, b in ranges for c, d in ranges)
+            nodes = isinstance(column, TreeColumn)
+            lo, hi = fast.lo[:, j], fast.hi[:, j]
+            if nodes:
+                lo, hi = column.hierarchy.first_leaf[fast.node[:, j]], column.hierarchy.last_leaf[fast.node[:, j]]
+            shows = fast.shows(j)
+            ranges = sorted({(int(a), int(b)) for a, b in zip(lo[shows], hi[shows], strict=True)})
+            assert all(a[1] < b[0] for a, b in pairwise(ranges))
 
 
 @pytest.mark.parametrize("aim", AIMS)
@@ -108,8 +118,28 @@ def test_same_suppressed_cells(kind: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("aim", AIMS)
 @given(case=value_cases())
 @settings(max_examples=30, deadline=None)
-def test_same_clusters_without_partial_overlap(aim: str, case: ValueCase) -> None:
+def test_same_clusters_apart(aim: str, case: ValueCase) -> None:
     compare(case, aim, overlap=False)
+
+
+@pytest.mark.parametrize("kind", ["p", "entropy", "mixed"])
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_same_clusters_apart_under_models(kind: str, data: st.DataObject) -> None:
+    compare(data.draw(value_cases(kind)), "utility", overlap=False)
+
+
+@given(case=value_cases(persons=True))
+@settings(max_examples=15, deadline=None)
+def test_same_clusters_apart_when_k_counts_persons(case: ValueCase) -> None:
+    compare(case, "bottom-up", overlap=False)
+
+
+@pytest.mark.parametrize("kind", ["k", "p"])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_same_suppressed_cells_apart(kind: str, data: st.DataObject) -> None:
+    compare(data.draw(value_cases(kind)), "utility", suppress=True, overlap=False)
 
 
 @given(case=value_cases(), threads=st.integers(2, 3))

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -158,11 +159,15 @@ class Made:
     def holds(self) -> dict[str, bool]:
         """What is kept, by a plain look at the rows."""
         sets = matching(self.cells)
-        spans = [set(numbers(row[1])) for row in self.published if row[1] is not None]
+        nodes = [LEAVES[label] for label in {row[0] for row in self.published} if label is not None]
+        spans = [set(numbers(label)) for label in {row[1] for row in self.published} if label is not None]
+        labels = {row[2] for row in self.published} - {None}
+        flat = [labels if label == "*" else {label} for label in labels]
+        shown: list[list[set[Any]]] = [list(nodes), list(spans), list(flat)]
         return {
             "k": min(map(len, sets)) >= self.k,
             "p": min(len({self.published[i][-1] for i in found} - {None}) for found in sets) >= self.p,
-            "overlap": not any(a & b and a - b and b - a for a in spans for b in spans),
+            "overlap": all(not a & b for sets_shown in shown for a, b in combinations(sets_shown, 2)),
         }
 
     def verify(self, original: bool = True, link: bool = True) -> Verification:

@@ -35,6 +35,10 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"name": "cluster"},
     {"name": "cluster", "improve": "quick"},
     {"name": "cluster", "improve": "thorough"},
+    {"name": "cluster", "improve": "steps"},
+    {"name": "cluster", "improve": "quick", "objective": "entropy"},
+    {"name": "cluster", "objective": "discernibility", "improve": "steps"},
+    {"name": "utility", "overlap": "forbidden"},
     {"name": "cluster", "split": 20},
     {"name": "cluster", "join": "loss"},
     {"name": "partition"},
@@ -42,7 +46,10 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"name": "utility", "suppress": True},
     {"name": "bottom-up"},
     {"name": "euclidean"},
-    *({"name": "lattice", "objective": one} for one in ("loss", "ncp", "granularity", "discernibility", "group-size")),
+    *(
+        {"name": "lattice", "objective": one}
+        for one in ("loss", "ncp", "granularity", "entropy", "discernibility", "group-size")
+    ),
     *(
         {"name": "lattice", "objective": "research-value", "search": one}
         for one in ("exact", "global", "local", "hybrid", "divided")
@@ -122,7 +129,8 @@ def draw_case(draw: random.Random, maintained: bool = False) -> Case:
             rows[name][record] = other_value(draw, name, usual[name]())
     method = draw.choice([one for one in METHODS if not maintained or not {"suppress"} & one.keys()])
     if maintained:
-        method = draw.choice([one for one in METHODS if one["name"] != "lattice" and "suppress" not in one])
+        may = [one for one in METHODS if one["name"] != "lattice" and not {"suppress", "overlap"} & one.keys()]
+        method = draw.choice(may)
     lattice = method["name"] == "lattice"
     attributes: dict[str, Any] = {name: draw_attribute(draw, name, lattice) for name in names}
     for name in published[len(names) :]:

@@ -283,10 +283,10 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         facts["rules"].append(
             {"name": rule.title, "attribute": rule.attribute, "importance": rule.importance, "kept": breaking == 0, "groups_breaking": breaking}
         )  # fmt: skip
-    for name in ("loss", "ntil", "ncp", "granularity", "research_value", "mean_group_value"):
+    for name in ("loss", "ntil", "ncp", "granularity", "entropy", "research_value", "mean_group_value"):
         facts[name] = 0.5
-    for name in ("loss_by_attribute", "share_lost_by_attribute", "research_value_by_attribute"):
-        facts[name] = dict.fromkeys(names, 0.5)
+    for name in ("loss", "share_lost", "bits", "bits_lost", "research_value"):
+        facts[f"{name}_by_attribute"] = dict.fromkeys(names, 0.5)
     return {name: facts[name] for name in case.due}
 
 

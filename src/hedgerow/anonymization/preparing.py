@@ -22,10 +22,10 @@ from hedgerow.types import Progress, silent
 
 COMPILING = "compiling kernels"
 TOGETHER = (
-    ("clusters", "maintenance", "lowering"),
+    ("clusters", "maintenance", "lowering", "sizes"),
     ("k_member", "diverse"),
     ("neighbours", "regrouping", "exchanges", "exact_blocks"),
-    ("ascent", "boxes", "closed_boxes", "hashed_lattice", "lattice", "merging", "width_runs"),
+    ("apart", "ascent", "boxes", "closed_boxes", "hashed_lattice", "lattice", "merging", "width_runs"),
 )
 """Modules that one process compiles, since they have much in common, or little to do."""
 

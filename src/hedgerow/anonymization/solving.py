@@ -15,11 +15,13 @@ from hedgerow.anonymization.clustering import (
     Improved,
     Objective,
     Split,
+    Stepped,
     find_cells,
     split_cells,
 )
 from hedgerow.anonymization.clustering.cells import find_blocks
 from hedgerow.anonymization.clustering.exact import count_solved
+from hedgerow.anonymization.clustering.steps import BY_STEPS, sizes_of
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
 from hedgerow.anonymization.lattice import (
@@ -206,9 +208,13 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
     make = METHODS[plan.method.name].make
     assert make is not None
     clustering: Clustering = make(microdata, plan, requirement, threads, objective)
-    if plan.method.improve == "off":
+    sizes = sizes_of(plan) if "objective" in METHODS[plan.method.name].options else ""
+    improve: Any = plan.method.improve
+    if improve in BY_STEPS or sizes:
+        return Stepped(clustering, requirement, improve, sizes, objective)
+    if improve == "off":
         return clustering
-    return Improved(clustering, requirement, plan.method.improve, objective, plan.seed, threads)
+    return Improved(clustering, requirement, improve, objective, plan.seed, threads)
 
 
 def split_of(microdata: Microdata, plan: Plan, requirement: Requirement, cells: Cells) -> Split | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -178,24 +178,37 @@ def weights(
     data: DataArgument,
     plan: PlanArgument,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg.")] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Try what leaving out columns that others tell of would save.")
+    ] = False,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
+    from hedgerow.api import leave_out as try_leaving_out
     from hedgerow.api import weights
     from hedgerow.reports.charts.plots import association_plot, check_plot
+    from hedgerow.reports.terminal.leaving_out import leaving_out_summary
     from hedgerow.reports.terminal.release import association_summary
 
     if plot is not None:
         check_plot(plot)
-    found = weights(data, plan, engine, master).to_dict()
+    left_out: dict[str, Any] = {}
+    if leave_out:
+        with ProgressBar() as progress:
+            tried = try_leaving_out(data, plan, engine, master, progress)
+        found, left_out = tried.association.to_dict(), tried.to_dict()
+    else:
+        found = weights(data, plan, engine, master).to_dict()
     if plot is not None:
         association_plot(found["columns"], found["association"], list(found["weights"].values()), plot)
     if as_json:
-        print_json(found)
-    else:
-        show(association_summary, found)
+        print_json({**found, "leave_out": left_out} if leave_out else found)
+        return
+    show(association_summary, found)
+    if leave_out:
+        show(leaving_out_summary, left_out)
 
 
 @app.command()

@@ -78,8 +78,8 @@ def cluster_in_tasks(
     Parameters
     ----------
     clustering
-        What cannot be done cell by cell is done here: merging in which ranges may not overlap, and algorithms other
-        than clustering.
+        What cannot be done cell by cell is done here: merging in which published values must not overlap, and
+        algorithms other than clustering.
     tasks
         How many bundles to make; by default four for each core, and more if they were too large.
     """
@@ -108,9 +108,7 @@ def _by_cells(clustering: Clustering) -> bool:
     """Whether an algorithm treats every cell by itself."""
     if isinstance(clustering, Improved):
         return _by_cells(clustering.clustering)
-    if isinstance(clustering, MergeSmall):
-        return clustering.overlap
-    return isinstance(clustering, ConstrainedKMember | DiverseClustering | Runs)
+    return isinstance(clustering, ConstrainedKMember | DiverseClustering | MergeSmall | Runs)
 
 
 def _alone(clustering: Clustering) -> Clustering:

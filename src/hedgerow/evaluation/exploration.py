@@ -175,7 +175,7 @@ def _best(
     best: dict[str, Node] = {}
     for name, measure in objectives().items():
         tell(f"best by {name}", 0, 0)
-        if measure.cost_of_nodes or (measure.score_of_node and space.nodes <= FEW_NODES):
+        if measure.is_additive or (measure.score_of_node and space.nodes <= FEW_NODES):
             node = find_optimum(space, requirement, budget, name)
             if node is not None:
                 best[name] = node.node

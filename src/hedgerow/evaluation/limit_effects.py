@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow import measures
+from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.solving import solve
 from hedgerow.errors import NoSolution
 from hedgerow.microdata import Microdata
@@ -94,7 +95,7 @@ def measure_limits(microdata: Microdata, plan: Plan, tell: Progress = silent) ->
     if not limited or not plan.keeps_limits:
         return ()
     tell("measuring limits", 0, len(limited) + 1)
-    kept = _outcome(microdata, plan)
+    kept = outcome(microdata, plan)
     effects = []
     for number, name in enumerate(limited):
         tell(f"without the limit of {name}", number + 1, len(limited) + 1)
@@ -102,7 +103,7 @@ def measure_limits(microdata: Microdata, plan: Plan, tell: Progress = silent) ->
         assert limit is not None
         lifted = without_limit_of(plan, name)
         try:
-            effects.append(LimitEffect(name, limit.describe(), kept, _outcome(microdata.under(lifted), lifted)))
+            effects.append(LimitEffect(name, limit.describe(), kept, outcome(microdata.under(lifted), lifted)))
         except NoSolution as error:
             problem = " ".join(problem.message for problem in error.problems)
             effects.append(LimitEffect(name, limit.describe(), kept, problem=problem))
@@ -123,8 +124,9 @@ def without_limit_of(plan: Plan, name: str) -> Plan:
     return plan.model_copy(update={"attributes": {**plan.attributes, name: lifted}})
 
 
-def _outcome(microdata: Microdata, plan: Plan) -> Outcome:
-    recoding = solve(microdata, plan).recoding
+def outcome(microdata: Microdata, plan: Plan, patience: Patience | None = None) -> Outcome:
+    """Find a release, and say what it came to."""
+    recoding = solve(microdata, plan, patience=patience).recoding
     losses = measures.loss_by_attribute(microdata, recoding)
     exact = measures.share_lost_by_attribute(microdata, losses)
     shares = {name: round(float(share), 12) for name, share in exact.items()}

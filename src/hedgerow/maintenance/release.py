@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from hedgerow.anonymization.clustering.improve import EFFORTS
+from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
 from hedgerow.anonymization.withholding import as_part, part_of, settle
 from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
@@ -33,7 +34,7 @@ from hedgerow.maintenance.archive import (
 from hedgerow.maintenance.audit.audit import Audit
 from hedgerow.maintenance.candidate import Candidate, audit_events, rebuilt
 from hedgerow.maintenance.changes.change import Change
-from hedgerow.maintenance.changes.optimize import PASSES, limited_in_width, optimize
+from hedgerow.maintenance.changes.optimize import limited_in_width, optimize
 from hedgerow.maintenance.damage import tells_of_damage
 from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
@@ -204,7 +205,8 @@ class MaintainedRelease:
         improved, there is no new version.
         """
         wide = limited_in_width(self.plan)
-        effort = improve or ("off" if wide else self.plan.method.improve)
+        of_plan: Any = self.plan.method.improve
+        effort = improve or ("off" if wide or of_plan in BY_STEPS else of_plan)
         if effort not in ("off", *EFFORTS):
             raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))
         if effort != "off" and wide:

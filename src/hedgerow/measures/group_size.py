@@ -42,6 +42,7 @@ DESCRIPTORS = (
         of_release=lambda measured: discernibility(measured.recoding.sizes, measured.withheld),
         compared=6,
         objective="discernibility",
+        sizes="even",
         score_of_node=lambda found, records, k: found.squares + float(records) * found.withheld,
     ),
     MeasureDescriptor(
@@ -53,6 +54,7 @@ DESCRIPTORS = (
             measured.recoding.sizes, measured.withheld, measured.plan.privacy.k
         ),
         objective="group-size",
+        sizes="many",
         score_of_node=lambda found, records, k: records / (found.groups * k) if found.groups else float("inf"),
     ),
 )

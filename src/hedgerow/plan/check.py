@@ -408,6 +408,11 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
         if method.suppress or method.overlap == "forbidden":
             message = "'method.improve' does not go with 'suppress', nor with 'overlap: forbidden'."
             conflict(message, "improve", "leave one of the two out")
+        if "objective" in way.options and objectives()[method.objective].sizes and method.improve != "steps":
+            message = (
+                f"'method.objective: {method.objective}' is about sizes of groups, which improve: steps alone keeps."
+            )
+            conflict(message, "improve", "use improve: steps, or leave it out")
     if method.certify is not None:
         goal = objectives()[method.goes_by]
         if goal.cost_of_nodes is None and (way.needs_levels or goal.objective != "research-value"):

@@ -17,7 +17,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 
 class Described(Protocol):
@@ -261,6 +261,13 @@ class MeasureDescriptor:
     cost_of_nodes
         For an objective that adds up over records and columns: given a hierarchy and the number of its leaves, what a
         value costs that is published as each node, and out of what, in whole numbers.
+    cost_by_records
+        For an objective that adds up and looks at how many records a published value may stand for: given these
+        numbers, and that of all records, what such a value costs, and out of what, in whole numbers. What is the same
+        for all releases may be left out.
+    sizes
+        For an objective that looks at the sizes of groups alone: whether it wants ``many`` groups or ``even`` sizes. A
+        clustering sees to that first, and to loss second.
     score_of_node
         For another objective of the lattice: given what was found at a node, the number of records, and k.
     """
@@ -275,7 +282,14 @@ class MeasureDescriptor:
     objective: str = ""
     more_is_better: bool = False
     cost_of_nodes: Callable[[Any, int], tuple[Any, int]] | None = None
+    cost_by_records: Callable[[Any, int], tuple[Any, int]] | None = None
+    sizes: Literal["", "many", "even"] = ""
     score_of_node: Callable[[Any, int, int], float] | None = None
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether it adds up over records and columns."""
+        return self.cost_of_nodes is not None or self.cost_by_records is not None
 
 
 MEASURES: Concept[MeasureDescriptor] = Concept("measure", "hedgerow.measures")

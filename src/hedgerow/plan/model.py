@@ -420,11 +420,12 @@ class Method(Frozen):
     objective: str = Field(
         default="loss",
         description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
-        "groups (loss, ncp, granularity or research-value); partition, what it is improved by",
+        "groups (loss, ncp, granularity, entropy or research-value); partition, what it is improved by",
     )
-    improve: Literal["off", "quick", "thorough"] = Field(
+    improve: Literal["off", "il-optimization", "steps", "quick", "thorough"] = Field(
         default="off",
-        description="cluster, partition, utility, bottom-up: how long to search for groups that lose less",
+        description="cluster, partition, utility, bottom-up: how to search for groups that lose less; il-optimization: "
+        "break groups that others cover; steps: then move and swap people; quick, thorough: regroup them",
     )
     certify: Effort | None = Field(
         default=None,
@@ -446,7 +447,8 @@ class Method(Frozen):
     )
     overlap: Literal["allowed", "forbidden"] = Field(
         default="allowed",
-        description="utility, bottom-up, euclidean: whether ranges of different groups may partially overlap",
+        description="utility, bottom-up, euclidean: whether different published values of a column may have values in "
+        "common; forbidden: they are disjoint or equal over the whole release",
     )
     join: Literal["increase", "loss"] = Field(
         default="increase",

@@ -34,7 +34,7 @@ MEANINGS = Meanings(
         "alpha": "no value of a sensitive column has more than a share alpha of any group",
         "limits": "no value is published coarser than its limit",
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
-        "overlap": "no two ranges of a column of free intervals overlap in part",
+        "overlap": "no two different published values of a column have a value in common",
         "levels": "every column is published at one level of its hierarchy",
         "rules": "facts.json says which rules are kept, and how many groups break the others",
         "counts": "facts.json counts what is there, and what it counts adds up",

@@ -76,7 +76,7 @@ def test_what_lies_elsewhere_and_kernels_import_imports_nothing() -> None:
 
 LIGHT = """
 import sys
-import hedgerow.anonymization.clustering.improve, hedgerow.anonymization.lattice.checker, hedgerow.maintenance.changes.clusters
+import hedgerow.anonymization.clustering.improve, hedgerow.anonymization.lattice.checker, hedgerow.anonymization.clustering.standing
 print("hedgerow.anonymization.kernels.codes" in sys.modules, "numba" in sys.modules)
 """
 
@@ -120,7 +120,9 @@ def importing(module: str) -> set[str]:
 
 def test_a_change_makes_new_folders_only_for_what_depends_on_it(fresh: Path) -> None:
     module = f"{KERNELS}.maintenance"
-    assert changed_by(module, "import numpy", "import  numpy") == importing(module) == {"maintenance", "lowering"}
+    assert (
+        changed_by(module, "import numpy", "import  numpy") == importing(module) == {"maintenance", "lowering", "sizes"}
+    )
 
 
 def test_a_code_that_changes_makes_new_folders(fresh: Path) -> None:
@@ -132,9 +134,8 @@ def test_a_code_that_changes_makes_new_folders(fresh: Path) -> None:
 def test_a_code_of_a_model_that_changes_makes_new_folders_though_it_lies_elsewhere(fresh: Path) -> None:
     module = "hedgerow.privacy.codes"
     assert changed_by(module, "DISTINCT, ENTROPY", "ENTROPY, DISTINCT") == importing(module)
-    assert {"diverse", "regrouping", "exchanges", "exact_blocks", "clusters", "maintenance", "lowering"} == importing(
-        module
-    )
+    users = {"diverse", "regrouping", "exchanges", "exact_blocks", "clusters", "maintenance", "lowering", "sizes"}
+    assert users == importing(module)
 
 
 def test_a_field_that_moves_makes_new_folders(fresh: Path) -> None:

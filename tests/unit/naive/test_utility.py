@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases.columns import HALF, LETTERS, PRODUCT, bands, categories, free
-from tests.naive import utility
+from tests.naive import apart, utility
 from tests.naive.attributes import Record
 from tests.naive.cells import cells
 from tests.naive.privacy import Alpha, Demands
 from tests.naive.research_value import (
     Column,
-    FreeNumbers,
     Rule,
     Settings,
     release_value,
@@ -175,30 +174,44 @@ def test_a_record_once_suppressed_stays_so() -> None:
     assert found.clusters == (Cluster(tuple(range(7)), ((2, 2),), frozenset({(0, 0), (1, 0), (2, 0)}), 0),)
 
 
-def test_forbidden_overlap_by_hand() -> None:
+def boxes(found: Clusters, place: int = 0) -> list[tuple[int, int]]:
+    return [group.box[place] for group in found.clusters]
+
+
+def test_ranges_apart_by_hand() -> None:
     ages, letter = free([1, 3, 5, 7]), categories(Tree.flat("ab"), "ab")
     records = [(0, 0), (1, 1), (2, 0), (3, 1)]
-    free_to = cluster([ages, letter], records, 2)
-    assert [group.box[0] for group in free_to.clusters] == [(0, 2), (1, 3)]  # 1-5 and 3-7
-    forbidden = cluster([ages, letter], records, 2, overlap=False)
-    assert [group.box[0] for group in forbidden.clusters] == [(0, 2), (0, 3)]  # 3-7 is widened to 1-7
-    assert member_sets(forbidden) == member_sets(free_to) == [[0, 2], [1, 3]]
+    overlapping = cluster([ages, letter], records, 2)
+    assert boxes(overlapping) == [(0, 2), (1, 3)]  # 1-5 and 3-7
+    found = apart.cluster([ages, letter], records, 2)
+    # 1-5 unites three of the ages; then 3-7 unites all of them
+    assert [(group.members, group.box) for group in found.clusters] == [
+        ((0, 2), ((0, 3), (0, 0))),
+        ((1, 3), ((0, 3), (1, 1))),
+    ]
 
 
-def test_forbidden_overlap_depends_on_which_cell_comes_first() -> None:
-    ages, letter = free([1, 3, 5, 7]), categories(Tree.flat("ab"), "ab", marked=["a", "b"])
-    records = [(0, 0), (1, 1), (2, 0), (3, 1)]
-    assert [g.box[0] for g in cluster([ages, letter], records, 2, overlap=False).clusters] == [(0, 2), (0, 3)]
-    found = cluster([ages, letter], records, 2, overlap=False, cell_rank=lambda record: -record[1])
-    assert [(g.members, g.box[0]) for g in found.clusters] == [((1, 3), (1, 3)), ((0, 2), (0, 3))]
+def test_a_merge_widens_what_others_show() -> None:
+    column = free([0, 1, 2, 10])
+    found = apart.cluster([column], one_column(column, [0, 1, 1, 1, 2, 2, 2, 10, 10]), 2, "bottom-up")
+    assert boxes(found) == [(0, 1), (2, 2), (3, 3)]
+    letters = categories(LETTERS, "abcd")
+    found = apart.cluster([letters], one_column(letters, "abbccdd"), 2, "bottom-up")
+    assert [letters.show(*box) for box in boxes(found)] == [letters.show(0, 1), "c", "d"]
+
+
+def test_limits_are_kept_where_ranges_are_apart() -> None:
+    column = free([1, 2, 3, 4], cuts=[3])
+    found = apart.cluster([column], one_column(column, [1, 2, 3, 4, 4]), 2)
+    assert boxes(found) == [(0, 1), (2, 3)]
+    with pytest.raises(ValueError, match="width"):
+        apart.cluster([free([1, 2], width=1)], [(0,), (1,)], 2)
 
 
 def test_what_does_not_go_together() -> None:
     column = free([1, 2], width=1)
     with pytest.raises(ValueError, match="only utility"):
         cluster([column], [(0,), (1,)], 2, "euclidean", suppress=True)
-    with pytest.raises(ValueError, match="width"):
-        cluster([column], [(0,), (1,)], 2, overlap=False)
     with pytest.raises(ValueError, match="width"):
         cluster([column], [(0,), (1,)], 2, persons=[0, 1])
 
@@ -239,8 +252,8 @@ def check_clusters(columns: Sequence[Column], records: Sequence[Record], k: int,
                 assert len(codes) == len(group.members)
 
 
-def are_laminar(ranges: Sequence[tuple[int, int]]) -> bool:
-    return not any(a < lo <= b < hi or lo < a <= hi < b for (lo, hi), (a, b) in combinations(ranges, 2))
+def are_apart(ranges: Sequence[tuple[int, int]]) -> bool:
+    return all(one == other or one[1] < other[0] or other[1] < one[0] for one, other in combinations(ranges, 2))
 
 
 @given(tables(), st.integers(2, 4), st.sampled_from(["utility", "bottom-up", "euclidean"]), st.booleans(), st.data())
@@ -251,13 +264,14 @@ def test_clusters_keep_what_is_asked(
     columns, records = table
     chosen = data.draw(st.sampled_from([PRODUCT, HALF, Settings(Fraction(1, 2))]))
     suppress = method == "utility" and data.draw(st.booleans())
-    found = cluster(columns, records, k, method, chosen, suppress, overlap)
+    made = cluster if overlap else apart.cluster
+    found = made(columns, records, k, method, chosen, suppress)
     check_clusters(columns, records, k, found)
     assert suppress or found.suppressed == 0
-    assert found == cluster(columns, records[::-1], k, method, chosen, suppress, overlap)
-    for place, column in enumerate(columns):
-        if not overlap and isinstance(column, FreeNumbers):
-            assert are_laminar([group.box[place] for group in found.clusters])
+    assert found == made(columns, records[::-1], k, method, chosen, suppress)
+    for place in range(len(columns)):
+        if not overlap:
+            assert are_apart([group.box[place] for group in found.clusters])
         if overlap:
             for group in found.clusters:
                 shown = [sorted(records)[m][place] for m in group.members if (m, place) not in group.suppressed]

@@ -24,11 +24,10 @@ from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import Matches, Meeting
 from hedgerow.verification.promises import possible
 from hedgerow.verification.promises.models import Alpha, Close, DifferentValues, Entropy, Recursive, Verdict, _written
-from hedgerow.verification.promises.overlap import partial_overlaps
+from hedgerow.verification.promises.overlap import in_others
 from hedgerow.verification.promises.possible import AnyForMissing, fits_of
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.values.columns import FreeJudge, SuppressibleJudge, TreeJudge
-from hedgerow.verification.values.numbers import Span, read_span
 from hedgerow.verification.values.sensitive import Reader
 from hedgerow.verification.values.trees import Marks, NamedTree
 
@@ -315,22 +314,22 @@ def test_codes_and_strays() -> None:
 @pytest.mark.parametrize(
     ("spans", "crossing"),
     [
-        (["10-19", "15", "19-25", "20-30", "12-18"], ["19-25", "20-30"]),
+        (["10-19", "15", "19-25", "20-30", "12-18"], ["12-18", "15", "19-25", "20-30"]),
         (["10-19", "20-29"], []),
-        (["10-19", "19"], []),
-        (["10-19", "10-15", "10-12"], []),
-        (["10-19", "15-19"], []),
+        (["10-19", "19"], ["19"]),
+        (["10-19", "10-15", "10-12"], ["10-15", "10-12"]),
+        (["10-19", "15-19"], ["15-19"]),
+        (["10-12", "11", "13-20", "18"], ["11", "18"]),
         (["[10, 20)", "[20, 30)"], []),
         (["[10, 20)", "[19, 30)"], ["[19, 30)"]),
         (["[10, 20]", "[20, 30]"], ["[20, 30]"]),
         (["[10, 20)", "[15, 20]"], ["[15, 20]"]),
-        (["[10, 20]", "[15, 20)"], []),
+        (["[10, 20]", "[15, 20)"], ["[15, 20)"]),
     ],
 )
-def test_ranges_that_overlap_in_part(spans: list[str], crossing: list[str]) -> None:
-    read: list[Span] = [span for text in spans if (span := read_span(text)) is not None]
-    assert [str(span) for span in partial_overlaps(read)] == crossing
-    assert [str(span) for span in partial_overlaps(read[::-1])] == crossing
+def test_ranges_that_have_a_number_in_common(spans: list[str], crossing: list[str]) -> None:
+    assert in_others(spans) == crossing
+    assert in_others([*spans[::-1], None]) == crossing
 
 
 # -- who may be behind whom --------------------------------------------------------------------------------------------

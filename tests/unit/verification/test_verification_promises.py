@@ -450,8 +450,21 @@ def test_overlaps() -> None:
     def overlap(*labels: str | None) -> tuple[Any, bool]:
         return said(check_overlap(evidence(plan, {"x": list(labels), "y": ["1-3"] * len(labels)})))
 
-    assert overlap("1-5", "6-9", "2-3", None) == ("so in 1 columns", True)
-    assert overlap("1-5", "8-9", "4-7") == ("x: 1 ranges overlap others in part, first in row 3", False)
+    assert overlap("1-5", "6-9", "6-9", None) == ("so in 2 columns", True)
+    assert overlap("1-5", "8-9", "4-7") == ("x: 1 published values overlap others, first in row 3", False)
+    assert overlap("1-5", "6-9", "2-3") == ("x: 1 published values overlap others, first in row 3", False)
+
+
+def test_nodes_above_others_overlap() -> None:
+    def overlap(*labels: str | None, **more: Any) -> tuple[Any, bool]:
+        plan = plan_of({"x": CITY, "s": "sensitive"}, **more)
+        return said(check_overlap(evidence(plan, {"x": list(labels), "s": ["u"] * len(labels)})))
+
+    assert overlap("x", "y", "y") == ("so in 1 columns", True)
+    assert overlap("a", "y", "x") == ("x: 1 published values overlap others, first in row 1", False)
+    assert overlap("y", "any", None) == ("x: 2 published values overlap others, first in row 1", False)
+    hides = {"method": {"name": "utility", "suppress": True}, "missing": "matches-any"}
+    assert overlap("any", None, **hides) == ("so in 1 columns", True)
 
 
 def test_rules() -> None:

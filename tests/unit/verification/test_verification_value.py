@@ -15,7 +15,7 @@ from hedgerow.plan import Attribute, Plan, Rule
 from hedgerow.verification import Promise, Verification, verify_release
 from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import LARGEST_KEY, Matches
-from hedgerow.verification.promises.overlap import partial_overlaps
+from hedgerow.verification.promises.overlap import in_others
 from hedgerow.verification.promises.rules import distinction_of
 from hedgerow.verification.values.numbers import read_span
 from tests.cases.written_releases import LOCATION, QI, Cell, Release, broken
@@ -509,59 +509,64 @@ def ranges(tmp_path: Path, labels: list[Cell], overlap: str = "forbidden", **att
     ("labels", "attribute", "crossing"),
     [
         (["10-19", "20-29"], {}, 0),
-        (["10-19", "12-15", "10-30", "13", "31-40"], {}, 0),  # nested or apart
+        (["10-19", "12-15", "10-30", "13", "31-40"], {}, 3),  # one within the other
         (["10-20", "20-29"], {}, 1),  # 20 is in both
         (["10-20", "15-29", "19-40"], {}, 2),
-        (["10-20", "10-25", "15-25"], {}, 1),
+        (["10-20", "10-25", "15-25"], {}, 2),
         (["[1.5, 2]", "[2, 3]"], {}, 1),
-        (["[1.5, 2]", "[2.1, 3]", "2"], {}, 0),
-        (["[1, 2)", "[2, 3)", "[1, 3)"], {"snap": "0.5"}, 0),
+        (["[1.5, 2]", "[2.1, 3]", "2"], {}, 1),
+        (["[1.5, 2]", "[2.1, 3]", "4"], {}, 0),
+        (["[1, 2)", "[2, 3)"], {"snap": "0.5"}, 0),
+        (["[1, 2)", "[2, 3)", "[1, 3)"], {"snap": "0.5"}, 2),
         (["[1, 2.5)", "[2, 3)"], {"snap": "0.5"}, 1),
     ],
 )
-def test_ranges_that_overlap_in_part_are_refused(
+def test_ranges_that_overlap_are_refused(
     tmp_path: Path, labels: list[Cell], attribute: dict[str, Any], crossing: int
 ) -> None:
     for found in every_way(ranges(tmp_path, labels, **attribute)):
         assert broken(found) == (["overlap"] if crossing else [])
         if crossing:
-            assert f"age: {crossing} ranges overlap others in part, first in row" in str(found["overlap"].found)
+            assert f"age: {crossing} published values overlap others, first in row" in str(found["overlap"].found)
     found = ranges(tmp_path, labels, "allowed", **attribute).check()
     assert found.kept
     assert "overlap" not in [promise.name for promise in found]
 
 
-def test_overlap_is_asked_of_free_intervals_only(tmp_path: Path) -> None:
+def test_overlap_is_asked_of_hierarchies_too(tmp_path: Path) -> None:
     rows: list[tuple[list[Cell], list[Cell]]] = [
         (["30", "31", None], ["30-31", "30-34", None]),
         (["31", "30", None], ["30-31", "30-34", None]),
-        (["32", "30", "7"], ["32-33", "20-39", "7-8"]),
-        (["33", "20", "8"], ["32-33", "20-39", "7-8"]),
+        (["32", "40", "7"], ["32-33", "40-44", "7-8"]),
+        (["33", "41", "8"], ["32-33", "40-44", "7-8"]),
     ]
     free = {"role": QI, "intervals": "free"}
     attributes = {"age": free, "other": AGES, "score": free}
     release = table(tmp_path, attributes, rows, method={"name": "utility", "overlap": "forbidden"})
-    found = release.check()
-    assert found.kept, found
-    assert found["overlap"].found == "so in 2 columns"
+    for found in every_way(release):
+        assert found.kept, found
+        assert found["overlap"].found == "so in 3 columns"
+    release.data[3][1] = release.data[4][1] = "20-39"
+    found = release.check(original=False, link=False)
+    assert found["overlap"].found == "other: 1 published values overlap others, first in row 1"
+    release.data[3][1] = release.data[4][1] = "40-44"
     release.data[3][2] = release.data[4][2] = "no range"
     assert broken(release.check(original=False, link=False)) == ["hierarchy"]
 
 
-def test_partial_overlaps_as_defined() -> None:
-    """Against a look at every pair: each holds a number that the other lacks, and they share one."""
+def test_overlaps_as_defined() -> None:
+    """Against a look at every pair: they share a number."""
     dice = random.Random(0)
     for _ in range(300):
-        labels = {f"{low}-{low + dice.randint(1, 12)}" for low in dice.choices(range(20), k=dice.randint(0, 7))}
-        inside = {label: set(range(int(label.split("-")[0]), int(label.split("-")[1]) + 1)) for label in labels}
+        labels = {f"{low}-{low + dice.randint(1, 6)}" for low in dice.choices(range(40), k=dice.randint(0, 7))}
+        inside = {label: range(int(label.split("-")[0]), int(label.split("-")[1]) + 1) for label in labels}
+        order = sorted(inside, key=lambda label: (inside[label].start, -inside[label].stop))
         expected = {
             label
-            for label, numbers in inside.items()
-            for other in inside.values()
-            if numbers & other and numbers - other and other - numbers and min(other) < min(numbers)
+            for place, label in enumerate(order)
+            if any(set(inside[label]) & set(inside[other]) for other in order[:place])
         }
-        spans = [span for span in map(read_span, labels) if span is not None]
-        assert {str(span) for span in partial_overlaps(spans)} == expected
+        assert set(in_others(labels)) == expected
 
 
 def test_an_empty_release_keeps_what_it_says(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Clustering: one algorithm per file; each is a frozen dataclass that turns microdata into a recoding."""
 
+from hedgerow.anonymization.clustering.apart import MergeApart
 from hedgerow.anonymization.clustering.cells import Cells, find_cells
 from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.diverse import DiverseClustering
@@ -8,6 +9,7 @@ from hedgerow.anonymization.clustering.k_member import ConstrainedKMember, KMemb
 from hedgerow.anonymization.clustering.merging import MergeSmall
 from hedgerow.anonymization.clustering.partition import Partition, Split, split_cells
 from hedgerow.anonymization.clustering.runs import Runs
+from hedgerow.anonymization.clustering.steps import Stepped
 
 __all__ = [
     "Cells",
@@ -15,11 +17,13 @@ __all__ = [
     "DiverseClustering",
     "Improved",
     "KMember",
+    "MergeApart",
     "MergeSmall",
     "Objective",
     "Partition",
     "Runs",
     "Split",
+    "Stepped",
     "find_cells",
     "split_cells",
 ]

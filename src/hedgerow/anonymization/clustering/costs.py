@@ -16,10 +16,12 @@ import numpy.typing as npt
 from hedgerow.anonymization.clustering.terms import Terms
 from hedgerow.anonymization.kernels.codes import FREE, STEPS, TABLE
 from hedgerow.anonymization.kernels.tuples.searching import Prices
+from hedgerow.measures.by_records import costs_of_nodes, records_by_code
 from hedgerow.measures.research_value import ColumnValue, column_values, half_open
-from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
+from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
 from hedgerow.plan import Plan
-from hedgerow.plan.concepts import objectives
+from hedgerow.plan.concepts import MeasureDescriptor, objectives
+from hedgerow.types import IntArray
 
 UNIT = 720_720 * 1024
 LARGEST_TABLE = 512
@@ -37,18 +39,48 @@ class Objective:
         ``granularity``: (leaves − 1) / (all leaves − 1). ``research-value``: the share of the column's research value
         that is lost, rules included. Free intervals count as width / range, except for research value; there, too, if
         they have more than 2,048 different numbers: one over the span then hardly tells one interval from another.
+        ``entropy``: the logarithm of the number of records that the published value may stand for; in a column of more
+        than 2,048 different values, see :func:`_by_records`.
     values
         What published values are worth, by column in the plan's order; for ``research-value`` only.
+    records
+        Records by code, by column in the plan's order; for an objective that looks at them only.
     """
 
     name: str = "loss"
     values: tuple[ColumnValue, ...] = ()
+    records: tuple[IntArray, ...] = ()
 
     @classmethod
     def of_plan(cls, microdata: Microdata, plan: Plan) -> Objective:
         """Take what a plan names, or else what its method is made for."""
         name = plan.method.goes_by
-        return cls(name, column_values(microdata, plan) if name == "research-value" else ())
+        if objectives()[name].sizes:
+            name = "loss"  # sizes come first, by other means
+        counted = objectives()[name].cost_by_records is not None
+        return cls(
+            name,
+            column_values(microdata, plan) if name == "research-value" else (),
+            tuple(records_by_code(microdata, position) for position in range(len(microdata.columns)) if counted),
+        )
+
+    @property
+    def warmth(self) -> float:
+        """How warm a search is to be that goes by what groups lose, relative to other objectives.
+
+        By numbers of records, single values cost most of what groups do, whatever the groups. The rest is what all
+        values tell, and groups lose about a quarter of that.
+        """
+        if not self.records:
+            return 1.0
+        cost_by_records = objectives()[self.name].cost_by_records
+        assert cost_by_records is not None
+        fixed = []
+        for records in self.records:
+            total = int(records.sum())
+            cost, whole = cost_by_records(records, total)
+            fixed.append(float(np.dot(cost, records)) / max(total * whole, 1))
+        return (1 - sum(fixed) / len(fixed)) / 4
 
 
 LOSS = Objective()
@@ -108,7 +140,9 @@ def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
         column = microdata.columns[position]
         weight = Fraction(column.weight) / heaviest
         value = objective.values[position] if objective.name == "research-value" else None
-        if isinstance(column, FreeColumn):
+        if objective.records:
+            kind, part = _by_records(column, weight, objectives()[objective.name], objective.records[position])
+        elif isinstance(column, FreeColumn):
             if value is None or column.domain_size > LARGEST_SPAN_TABLE:
                 kind, part = FREE, _free(column, weight)
             else:
@@ -142,10 +176,42 @@ def _by_measure(column: TreeColumn, weight: Fraction, objective: Objective) -> n
     """Cost of every node as the measure has it that is the objective."""
     cost = objectives()[objective.name].cost_of_nodes
     assert cost is not None
-    by_node, whole = cost(column.hierarchy, column.domain_size)
-    different, place = np.unique(by_node, return_inverse=True)
-    costs = [_rounded(weight * Fraction(one, max(int(whole), 1))) for one in different.tolist()]
-    return np.array(costs, np.int32)[place.reshape(-1)]
+    return _in_units(*cost(column.hierarchy, column.domain_size), weight)
+
+
+def _in_units(costs: IntArray, whole: int, weight: Fraction) -> npt.NDArray[np.int32]:
+    """Costs out of a whole, which costs as much as the weight."""
+    different, place = np.unique(costs, return_inverse=True)
+    rounded = [_rounded(weight * Fraction(one, max(int(whole), 1))) for one in different.tolist()]
+    return np.array(rounded, np.int32)[place].reshape(costs.shape)
+
+
+def _by_records(
+    column: QuasiIdentifier, weight: Fraction, measure: MeasureDescriptor, records: IntArray
+) -> tuple[int, npt.NDArray[np.int32]]:
+    """Cost of every box by how many records its published value may stand for.
+
+    In a column of more than 2,048 different values, for which a table of all boxes would be too large, single values
+    of a tree cost nothing, and free intervals cost the share of the records in them.
+    """
+    before = np.concatenate([[0], np.cumsum(records)]).astype(np.int64)
+    small = column.domain_size <= LARGEST_SPAN_TABLE
+    if isinstance(column, FreeColumn):
+        if not small:
+            ends = np.concatenate([before[:-1], before[1:]])
+            return FREE, _in_units(ends, int(before[-1]), weight)
+        assert measure.cost_by_records is not None
+        boxes = np.maximum(before[None, 1:] - before[:-1, None], 0)
+        boxes = np.maximum(boxes, boxes.T)
+        return TABLE, _in_units(*measure.cost_by_records(boxes, int(before[-1])), weight).ravel()
+    tree, codes = column.hierarchy, np.arange(column.domain_size, dtype=np.int64)
+    by_node = _in_units(*costs_of_nodes(measure, column, records), weight)
+    steps = by_node[tree.lca_of_ranges(codes[:-1], codes[1:])]
+    if not small:
+        return STEPS, sparse_table(steps)
+    table = pair_table(steps)
+    np.fill_diagonal(table, by_node[tree.leaf_nodes])
+    return TABLE, table.ravel()
 
 
 def _by_worth(value: ColumnValue, weight: Fraction) -> npt.NDArray[np.int32]:

@@ -147,6 +147,7 @@ def improve(
     rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
+    effort = replace(effort, heat=round(effort.heat * objective.warmth))
     losses = np.zeros((len(layout.records), 2), np.int64)
     proven = np.zeros(len(layout.units), np.bool_)
 

@@ -47,3 +47,6 @@ NUMBERED, LOOSENED = range(2)
 # Steps of a change, as tallied: of repairing clusters, and of lowering the loss.
 BORROWED, DISSOLVED, MERGED = range(3)
 SPLIT, MOVED, SWAPPED, BROKEN_UP = range(4)
+
+# What steps may not undo: nothing; how many clusters there are; how even their sizes are.
+ANY_SIZES, MANY, EVEN = range(3)

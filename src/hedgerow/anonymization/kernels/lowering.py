@@ -23,7 +23,19 @@ from hedgerow.anonymization.kernels.clusters import (
     with_record,
     without,
 )
-from hedgerow.anonymization.kernels.codes import BROKEN_UP, CELL, COST, FAR, MOVED, NUMBERED, SIZE, SPLIT, SWAPPED
+from hedgerow.anonymization.kernels.codes import (
+    ANY_SIZES,
+    BROKEN_UP,
+    CELL,
+    COST,
+    EVEN,
+    FAR,
+    MOVED,
+    NUMBERED,
+    SIZE,
+    SPLIT,
+    SWAPPED,
+)
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.maintenance import extremes, split
 from hedgerow.anonymization.kernels.search_index import cost
@@ -104,8 +116,10 @@ def cheapest_cover(state, covers, desk, r, skip):
 
 
 @kernel
-def improve(state, index, prices, asked, desk, first, done, stop, tally):
+def improve(state, index, prices, asked, desk, first, done, stop, sizes, tally):
     """Go over the clusters and lower the loss by splits, moves, swaps and dissolving; never raise it.
+
+    ``sizes`` says what may not be undone: MANY clusters, or EVEN sizes, of which the sum of squares may not rise.
 
     ``tally`` counts splits, moves, swaps and clusters dissolved. Returns where to go on once the index is planted anew.
     """
@@ -118,10 +132,10 @@ def improve(state, index, prices, asked, desk, first, done, stop, tally):
             while split(state, index, prices, asked, desk, c, np.bool_(True)):
                 tally[SPLIT] += 1
         if info[c, SIZE] > 0 and info[c, COST] > 0:
-            move_out(state, index, prices, asked, desk, c, tally)
+            move_out(state, index, prices, asked, desk, c, sizes, tally)
         if info[c, SIZE] > 0 and info[c, COST] > 0:
             swap_out(state, index, prices, asked, desk, c, tally)
-        if info[c, SIZE] > 0 and info[c, COST] > 0:
+        if sizes == ANY_SIZES and info[c, SIZE] > 0 and info[c, COST] > 0:
             dissolve_if_less(state, index, prices, asked, desk, c, tally)
         c += 1
         done[0] += 1
@@ -129,7 +143,7 @@ def improve(state, index, prices, asked, desk, first, done, stop, tally):
 
 
 @part
-def move_out(state, index, prices, asked, desk, c, tally):
+def move_out(state, index, prices, asked, desk, c, sizes, tally):
     """Move records of a cluster to others where that lowers the loss."""
     info, k = state.info, asked.k
     for r in members(state, c):
@@ -141,6 +155,8 @@ def move_out(state, index, prices, asked, desk, c, tally):
         if gain <= 0:
             continue
         other, growth = best_cluster(state, index, prices, asked, desk, r, c)
+        if sizes == EVEN and other >= 0 and info[other, SIZE] >= info[c, SIZE]:
+            continue
         if other >= 0 and growth < gain and holds(rest, asked, desk):
             leave(state, index, prices, r)
             join(state, index, prices, other, r)

@@ -14,9 +14,9 @@ STEPS  greatest of the steps between lo and hi, by a sparse table; one value cos
 SPANS  by the ends of a free interval and the rules that it breaks: see :func:`span_cost`
 ====== =================================================================================================
 
-``state``, ``prices``, ``asked``, ``family`` and ``tree`` are :class:`Merging`, :class:`MergePrices`,
-:class:`MergeAsked`, :class:`Family` and :class:`BoxTree` of ``tuples/``; but inner loops take the few arrays that
-they look at, because passing many costs more than the work.
+``state``, ``prices``, ``asked`` and ``tree`` are :class:`Merging`, :class:`MergePrices`, :class:`MergeAsked` and
+:class:`BoxTree` of ``tuples/``; but inner loops take the few arrays that they look at, because passing many costs more
+than the work.
 """
 
 from __future__ import annotations
@@ -206,46 +206,6 @@ def refresh_above(cluster, first_cluster, tree, state):
         node = tree.links[node, PARENT]
 
 
-# -- ranges that must not partially overlap ------------------------------------------------------------------------
-
-
-@inner
-def widen(j, lo, hi, family):
-    """Widen a range of codes until it overlaps none of the family partially."""
-    starts, ends, uses, total = family.starts, family.ends, family.uses, family.total
-    moved = True
-    while moved:
-        moved = False
-        for i in range(total[j]):
-            if uses[j, i] == 0:
-                continue
-            a, b = starts[j, i], ends[j, i]
-            if a < lo and lo <= b and b < hi:
-                lo, moved = a, True
-            elif lo < a and a <= hi and hi < b:
-                hi, moved = b, True
-    return lo, hi
-
-
-@inner
-def note(j, lo, hi, change, family):
-    """Add a range to the family, or take it away; single values overlap nothing partially and are left out."""
-    if lo == hi:
-        return
-    starts, ends, uses, total = family.starts, family.ends, family.uses, family.total
-    free = -1
-    for i in range(total[j]):
-        if uses[j, i] == 0:
-            free = i
-        elif starts[j, i] == lo and ends[j, i] == hi:
-            uses[j, i] += change
-            return
-    if free < 0:
-        free = total[j]
-        total[j] += 1
-    starts[j, free], ends[j, free], uses[j, free] = lo, hi, change
-
-
 # -- finding and making merges -------------------------------------------------------------------------------------
 
 
@@ -261,17 +221,15 @@ def plain_cost(small, other, lo, hi, terms, costs, beyond):
 
 
 @inner
-def special_cost(small, other, state, prices, asked, family):
-    """Cost of a merge that may hide cells or must widen ranges, and which side's cells it hides."""
+def hiding_cost(small, other, state, prices, asked):
+    """Cost of a merge that may hide cells, and which side's cells it hides."""
     lo, hi, count = state.lo, state.hi, state.records
     terms, costs = prices.terms, prices.costs
-    may_hide, whole, overlap = asked.may_hide, asked.whole, asked.overlap
+    may_hide, whole = asked.may_hide, asked.whole
     plain = hide_small = hide_other = np.int64(0)
     together = count[small] + count[other]
     for j in range(lo.shape[1]):
         a, b = min(lo[small, j], lo[other, j]), max(hi[small, j], hi[other, j])
-        if overlap[j]:
-            a, b = widen(j, a, b, family)
         joined = price(j, a, b, terms, costs)
         plain += joined
         if may_hide[j]:
@@ -324,12 +282,12 @@ def hiding_bound(node, small, state, tree, prices, asked):
 
 
 @inner
-def cheapest(small, tree, state, prices, asked, family, stack, bounds):
+def cheapest(small, tree, state, prices, asked, stack, bounds):
     """Find the living cluster that it costs least to merge with; ties to the first. Returns it and what to hide."""
     order, links, reach = tree.order, tree.links, tree.reach
     lo, hi, alive = state.lo, state.hi, state.alive
     terms, costs = prices.terms, prices.costs
-    hides, special = asked.hides, asked.special
+    hides = asked.hides
     best, chosen, hide = np.int64(FAR), np.int64(FAR), NONE
     stack[0], bounds[0], depth = 0, 0, 1
     while depth > 0:
@@ -343,8 +301,8 @@ def cheapest(small, tree, state, prices, asked, family, stack, bounds):
                 if not alive[c] or c == small:
                     continue
                 side = NONE
-                if special:
-                    cost, side = special_cost(small, c, state, prices, asked, family)
+                if hides:
+                    cost, side = hiding_cost(small, c, state, prices, asked)
                 else:
                     cost = plain_cost(small, c, lo, hi, terms, costs, best)
                 if cost < best or (cost == best and c < chosen):
@@ -376,18 +334,16 @@ def cheapest(small, tree, state, prices, asked, family, stack, bounds):
 
 
 @inner
-def merge(small, other, hide, state, prices, asked, family):
+def merge(small, other, hide, state, prices, asked):
     """Merge a cluster into another one, hiding cells of one side where that is worth more."""
     lo, hi, count, bits = state.lo, state.hi, state.records, state.bits
     alive, partner, head = state.alive, state.partner, state.head
     tail, following, hidden = state.tail, state.following, state.hidden
     terms, costs = prices.terms, prices.costs
-    may_hide, whole, overlap = asked.may_hide, asked.whole, asked.overlap
+    may_hide, whole = asked.may_hide, asked.whole
     together = count[small] + count[other]
     for j in range(lo.shape[1]):
         a, b = min(lo[small, j], lo[other, j]), max(hi[small, j], hi[other, j])
-        if overlap[j]:
-            a, b = widen(j, a, b, family)
         if hide != NONE and may_hide[j]:
             gone, kept = (small, other) if hide == SMALL else (other, small)
             gain = (whole[j] - price(j, lo[kept, j], hi[kept, j], terms, costs)) * count[kept] // together
@@ -397,10 +353,6 @@ def merge(small, other, hide, state, prices, asked, family):
                 while p >= 0:
                     hidden[p, j] = True
                     p = following[p]
-        if overlap[j]:
-            note(j, lo[small, j], hi[small, j], np.int64(-1), family)
-            note(j, lo[other, j], hi[other, j], np.int64(-1), family)
-            note(j, a, b, np.int64(1), family)
         lo[other, j], hi[other, j] = a, b
     count[other] = together
     for w in range(bits.shape[1]):
@@ -433,7 +385,7 @@ def too_small(cluster, state, asked):
 
 
 @kernel
-def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked, family, progress, stop):
+def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked, progress, stop):
     """Merge, cell by cell and in order, every cluster that is too small, or that is forced to merge once.
 
     Parameters
@@ -444,8 +396,6 @@ def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked,
         See above; the state is changed.
     forced
         Clusters that must merge although they are large enough; one that is merged into need not any more.
-    family
-        Ranges of codes that no other range may partially overlap, by attribute.
     progress, stop
         Records done so far, added to; a flag that ends the work early when set.
     """
@@ -459,9 +409,9 @@ def merge_cells(cell_start, first_cell, last_cell, state, forced, prices, asked,
                 continue
             records = count[small]
             if forced[small] or too_small(small, state, asked):
-                other, hide = cheapest(small, tree, state, prices, asked, family, stack, bounds)
+                other, hide = cheapest(small, tree, state, prices, asked, stack, bounds)
                 if other < FAR:
-                    merge(small, other, hide, state, prices, asked, family)
+                    merge(small, other, hide, state, prices, asked)
                     forced[other] = False
                     refresh_above(small, first, tree, state)
                     refresh_above(other, first, tree, state)

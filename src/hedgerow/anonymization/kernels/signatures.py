@@ -128,7 +128,7 @@ EXACT_DESK = _type(
     )
 )  # fmt: skip
 
-# merging.py
+# merging.py, apart.py
 MERGING = _type(
     merging.Merging(
         lo=TABLE, hi=TABLE, records=NUMBERS, bits=WORD_TABLE, alive=FLAGS, partner=NUMBERS, head=NUMBERS, tail=NUMBERS,
@@ -138,11 +138,16 @@ MERGING = _type(
 MERGE_PRICES = _type(merging.MergePrices(terms=TABLE, costs=NUMBERS))
 MERGE_ASKED = _type(
     merging.MergeAsked(
-        k=NUMBER, wanted=NUMBERS, word_start=NUMBERS, may_hide=FLAGS, whole=NUMBERS, overlap=FLAGS, hides=FLAG,
-        special=FLAG,
+        k=NUMBER, wanted=NUMBERS, word_start=NUMBERS, may_hide=FLAGS, whole=NUMBERS, hides=FLAG,
     )
 )  # fmt: skip
-FAMILY = _type(merging.Family(starts=TABLE, ends=TABLE, uses=TABLE, total=NUMBERS))
+BLOCKS = _type(
+    merging.Blocks(
+        begin=NUMBERS, first=NUMBERS, last=NUMBERS, records=NUMBERS, lost=NUMBERS, begin_tree=NUMBERS, leaf=NUMBERS,
+        parent=NUMBERS, node_first=NUMBERS, node_last=NUMBERS, codes=TABLE, units=NUMBERS, shown=TABLE, cell=NUMBERS,
+        slots=NUMBERS, filled=NUMBERS, shift=NUMBER,
+    )
+)  # fmt: skip
 
 # lattice.py, hashed_lattice.py, boxes.py
 VIEW = _type(lattice.View(words=WORDS, counts=SMALL, bits=WORDS))
@@ -174,6 +179,10 @@ FOUND = _type(bounding.Found(start=NUMBERS, member=SMALL, cost=NUMBERS, rest=NUM
 WALK = _type(bounding.Walk(place=SHARES, way=SHARES, length=SHARES))
 
 KERNELS: dict[str, tuple[Any, ...]] = {
+    "apart.begin": (MERGE_PRICES, BLOCKS),
+    "apart.merge_apart": (
+        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, BLOCKS, NUMBERS, NUMBERS, NUMBERS,
+    ),
     "ascent.ascend": (FOUND, NUMBER, NUMBERS, NUMBERS, NUMBER, NUMBER, NUMBER, WALK, NUMBERS, NUMBERS),
     "boxes.advance": (BOXES, CONFLICTS, NUMBER, TABLE, NUMBER, NUMBER),
     "boxes.push": (BOXES, NUMBER, NUMBER),
@@ -197,17 +206,19 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "lattice.mark_below": (types.uint8[::1], SHARES, NUMBERS, NUMBERS, FLAG, SHARE),
     "lattice.roll_up": (VIEW, ADDRESS, SLOTS, VIEW, FLAG),
     "lowering.break_covered": (*CLUSTERS, COVERS, NUMBERS, NUMBERS),
-    "lowering.improve": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
+    "lowering.improve": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, NUMBERS),
     "maintenance.merge_rest": (*CLUSTERS, NUMBERS, NUMBERS, NUMBERS),
     "maintenance.repair": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBER, FLAG, NUMBERS),
     "maintenance.settle_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "merging.merge_cells": (
-        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, FAMILY, NUMBERS, NUMBERS,
+        NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, NUMBERS, NUMBERS,
     ),
     "neighbours.nearest_in_cells": (
         CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, NUMBER, NUMBER, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
     ),
     "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBER, NUMBER, WORDS, NUMBERS, NUMBERS),
+    "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER),
 }  # fmt: skip
 """Argument types by ``module.function``."""

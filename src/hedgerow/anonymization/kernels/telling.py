@@ -25,6 +25,8 @@ SECONDS = {
     "merging.merge_cells": 5,
     "neighbours.nearest_in_cells": 5,
     "regrouping.regroup_cells": 13,
+    "sizes.level": 5,
+    "sizes.split_all": 5,
 }
 """Roughly how long kernels take to compile, by ``module.function``; others about one second."""
 

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from hedgerow.errors import NoSolution, Problem
+from hedgerow.measures.by_records import costs_of_nodes, records_by_code
 from hedgerow.microdata import Microdata, TreeColumn
 from hedgerow.plan.concepts import objectives
 from hedgerow.plan.hierarchy.limits import limit_of_leaves
@@ -28,7 +29,7 @@ MOST_NODES = 20_000_000
 
 def is_additive(objective: str) -> bool:
     """Tell whether an objective adds up over records and columns, so that levels alone bound it."""
-    return objectives()[objective].cost_of_nodes is not None
+    return objectives()[objective].is_additive
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,9 @@ class Space:
     def shares(self, objective: str) -> tuple[list[list[IntArray]], list[int]]:
         """What a code costs by column and level, as whole numbers, and the denominators by column."""
         numerators, denominators = [], []
-        cost = objectives()[objective].cost_of_nodes
-        assert cost is not None
-        for column, levels in zip(self.columns, self.maps, strict=True):
-            by_node, whole = cost(column.hierarchy, column.domain_size)
+        measure = objectives()[objective]
+        for position, (column, levels) in enumerate(zip(self.columns, self.maps, strict=True)):
+            by_node, whole = costs_of_nodes(measure, column, records_by_code(self.microdata, position))
             numerators.append([by_node[nodes] for nodes in levels])
             denominators.append(max(int(whole), 1))
         return numerators, denominators

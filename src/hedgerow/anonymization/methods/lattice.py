@@ -25,5 +25,5 @@ DESCRIPTOR = MethodDescriptor(
         Variant("divided", "Research value, block by block", _by_value("divided")),
     ),
     options=frozenset({"objective", "search", "block", "levels"}),
-    objectives=("loss", "ncp", "granularity", "discernibility", "group-size", "research-value"),
+    objectives=("loss", "ncp", "granularity", "entropy", "discernibility", "group-size", "research-value"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow.anonymization.clustering import MergeSmall, Objective
+from hedgerow.anonymization.clustering import MergeApart, MergeSmall, Objective
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -12,14 +12,18 @@ from hedgerow.plan.concepts import MethodDescriptor, Variant
 from hedgerow.privacy import Requirement
 
 
-def make(microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective) -> MergeSmall:
+def make(
+    microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective
+) -> MergeSmall | MergeApart:
     """Return the merging; single cells may be hidden in columns without a limit, if the plan says so."""
     method = plan.method
     aim: Any = method.name
     unlimited = (name for name in plan.quasi_identifiers if plan.attributes[name].limit is None)
     hideable = frozenset(unlimited if method.suppress else ())
     values = column_values(microdata, plan)
-    return MergeSmall(requirement, values, aim, hideable, method.overlap == "allowed", threads)
+    if method.overlap == "forbidden":
+        return MergeApart(requirement, values, aim, hideable)
+    return MergeSmall(requirement, values, aim, hideable, threads)
 
 
 DESCRIPTORS = (
@@ -31,7 +35,9 @@ DESCRIPTORS = (
         variants=(
             Variant("utility", "Merges groups by research value", usual=True),
             Variant("utility-suppress", "Merges groups by research value, hides single cells", {"suppress": True}),
-            Variant("utility-apart", "Merges groups; ranges do not overlap", {"overlap": "forbidden"}),
+            Variant(
+                "utility-apart", "Merges groups; every value lies in one range or node only", {"overlap": "forbidden"}
+            ),
         ),
         make=make,
         options=frozenset({"improve", "overlap", "suppress"}),

@@ -22,6 +22,6 @@ DESCRIPTOR = MethodDescriptor(
     variants=(Variant("partition", "Cuts the table in halves; very fast, usually loses more"),),
     make=make,
     options=frozenset({"objective", "improve"}),
-    objectives=("loss", "ncp", "granularity", "research-value"),
+    objectives=("loss", "ncp", "granularity", "entropy", "research-value"),
     objective_if_improved=True,
 )

@@ -16,9 +16,7 @@ record and the lowest number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +24,9 @@ import numpy.typing as npt
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering import Objective, find_cells
 from hedgerow.anonymization.clustering.numbering import dense
-from hedgerow.anonymization.clustering.threads import run_in_threads
+from hedgerow.anonymization.clustering.standing import Clusters, take_steps
 from hedgerow.anonymization.kernels.codes import BORROWED, DISSOLVED, MERGED
 from hedgerow.anonymization.solving import cluster
-from hedgerow.maintenance.changes.clusters import Clusters
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.plan import Plan
@@ -147,22 +144,6 @@ def _repair(clusters: Clusters, count: int, whole: bool) -> IntArray:
     tally = np.zeros(3, np.int64)
     take_steps(clusters, kernels.load("maintenance").repair, lambda: count, (count, whole, tally), None)
     return tally
-
-
-def take_steps(
-    clusters: Clusters, kernel: Any, total: Callable[[], int], own: tuple[Any, ...], progress: Steps | None
-) -> None:
-    """Run a kernel over its work, planting the index anew whenever it asks for it; Ctrl-C works meanwhile."""
-
-    def work(_first: int, _last: int, done: IntArray, stop: IntArray) -> None:
-        at = 0
-        while not stop[0]:
-            at = kernel(*clusters.arrays, at, done, stop, *own)
-            if at >= total():
-                return
-            clusters.plant()
-
-    run_in_threads(work, np.array([total()], np.int64), 1, progress)
 
 
 def lasting(clusters: Clusters, numbers: IntArray, used: int) -> IntArray:

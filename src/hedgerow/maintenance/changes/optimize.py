@@ -1,12 +1,8 @@
 """Lower loss for the same records: IL_Optimization (Truta and Campan 2007), then an exact local search.
 
-IL_Optimization breaks clusters all of whose records are covered by others. The local search beyond it goes over the
-clusters, pass by pass, and takes every step that lowers the total loss: splitting a cluster of 2k or more, moving a
-record, swapping two records, dissolving a cluster. Costs are whole numbers, so the loss never rises and the search
-ends. Limits and models hold after every step.
-
-What goes beyond exact steps is the search that also improves a clustering, see ``clustering/improve.py``. Most clusters
-change under it, so it is done only if the plan asks for it, or the caller.
+Both are those of ``clustering/steps.py``, for clusters that keep their numbers. What goes beyond exact steps is the
+search that also improves a clustering, see ``clustering/improve.py``. Most clusters change under it, so it is done only
+if the plan asks for it, or the caller.
 """
 
 from __future__ import annotations
@@ -15,19 +11,16 @@ from typing import Literal
 
 import numpy as np
 
-from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import Cells, number_cells
 from hedgerow.anonymization.clustering.improve import EFFORTS, improve
 from hedgerow.anonymization.clustering.numbering import dense, recoding_of
-from hedgerow.anonymization.kernels.codes import BROKEN_UP, MOVED, SPLIT, SWAPPED
-from hedgerow.maintenance.changes.change import Change, lasting, objective_of, take_steps
-from hedgerow.maintenance.changes.clusters import Clusters
+from hedgerow.anonymization.clustering.standing import Clusters
+from hedgerow.anonymization.clustering.steps import PASSES, lower, room_for_splits, sizes_of
+from hedgerow.maintenance.changes.change import Change, lasting, objective_of
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from hedgerow.types import IntArray, Steps
-
-PASSES = 5
 
 
 def optimize(
@@ -80,20 +73,8 @@ def _by_steps(
     """Lower the loss of clusters by IL_Optimization, then by exact steps."""
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
-    room = 8 * (len(place) // requirement.k + 1) if passes else 0
+    room = room_for_splits(len(place), requirement.k) if passes else 0
     objective = objective_of(microdata, plan)
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
-    kernel = kernels.load("lowering")
-    broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)
-    kernel.break_covered(*clusters.arrays, clusters.covers(), clusters.by_loss(), broken)
-    for _ in range(passes):
-        before = int(found.sum())
-        clusters.plant()
-        take_steps(clusters, kernel.improve, lambda: clusters.used, (found,), progress)
-        if int(found.sum()) == before:
-            break
-    named = {"split": SPLIT, "moved": MOVED, "swapped": SWAPPED, "dissolved": BROKEN_UP}
-    steps = {name: int(found[code]) for name, code in named.items()}
-    return Change(
-        lasting(clusters, numbers, used), used + clusters.used - len(numbers), {"broken": int(broken[0]), **steps}
-    )
+    steps = lower(clusters, passes, sizes_of(plan), progress)
+    return Change(lasting(clusters, numbers, used), used + clusters.used - len(numbers), steps)

@@ -98,6 +98,8 @@ def _of_other_columns(published: Published) -> list[str]:
         "limits_broken_by_attribute": plan.quasi_identifiers,
         "loss_by_attribute": plan.quasi_identifiers,
         "share_lost_by_attribute": plan.quasi_identifiers,
+        "bits_by_attribute": plan.quasi_identifiers,
+        "bits_lost_by_attribute": plan.quasi_identifiers,
         "research_value_by_attribute": plan.quasi_identifiers,
         "exact_end_points": free,
         "largest_share_of_one_value": plan.columns("sensitive"),

@@ -47,7 +47,7 @@ def test_compare_shows_every_method_at_every_k(folder: Path, hedgerow: Run, comm
             "risks", "queries", "distances", "tree",
         } <= set(one)  # fmt: skip
         assert set(one["measures"]) == {
-            "research_value", "mean_group_value", "ntil", "ncp", "granularity", "discernibility",
+            "research_value", "mean_group_value", "ntil", "ncp", "granularity", "discernibility", "entropy",
         }  # fmt: skip
         assert one["smallest_group"] >= one["k"]
         assert one["risks"]["prosecutor"]["highest"] == pytest.approx(1 / one["smallest_group"])

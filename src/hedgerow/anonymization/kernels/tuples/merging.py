@@ -37,18 +37,29 @@ class MergeAsked(NamedTuple):
     word_start: Numbers  # first word of every sensitive column's bits, and the total
     may_hide: Flags  # by attribute
     whole: Numbers  # cost of showing nothing, by attribute
-    overlap: Flags  # by attribute, whether ranges must not partially overlap
     hides: bool  # whether any attribute may hide
-    special: bool  # whether any may hide or must not overlap
 
 
-class Family(NamedTuple):
-    """Ranges of codes that no other range may partially overlap, by attribute."""
+class Blocks(NamedTuple):
+    """Runs of codes into which each attribute is cut, where what is published must be disjoint or equal."""
 
-    starts: Numbers
-    ends: Numbers
-    uses: Numbers  # clusters that have the range; 0 if the place is free
-    total: Numbers  # places in use so far
+    begin: Numbers  # first place of every attribute's codes, and the total
+    first: Numbers  # by code: first and last code of its block
+    last: Numbers
+    records: Numbers  # sums, by attribute one place more: records before a code that show it, and what they lose
+    lost: Numbers
+    begin_tree: Numbers  # first place of every attribute's nodes; −1 without a hierarchy
+    leaf: Numbers  # by code: node of its leaf
+    parent: Numbers  # by node
+    node_first: Numbers  # first and last code under a node
+    node_last: Numbers
+    codes: Numbers  # of every profile, as it is
+    units: Numbers  # records of every profile
+    shown: Numbers  # records of every cluster that show something, by attribute
+    cell: Numbers  # of every cluster
+    slots: Numbers  # hash table of clusters, −1 where there is none
+    filled: Numbers
+    shift: int  # bits by which prices are rounded down, so that sums fit
 
 
 class BoxTree(NamedTuple):

@@ -1,7 +1,8 @@
-"""Clusters as they stand during a change: the arrays that the kernel works on, and what is asked of them."""
+"""Clusters as they stand while they change: the arrays that the kernel works on, and what is asked of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,19 @@ from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import number_cells
 from hedgerow.anonymization.clustering.costs import LOSS, Objective, cost_tables
 from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
+from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import CELL, CLUSTER_COLUMNS, COST, NO_CODE, NUMBERED, SIZE
 from hedgerow.anonymization.kernels.tuples.changing import Asked, ClusterDesk, Covers, State
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.privacy import Requirement
-from hedgerow.types import IntArray
+from hedgerow.types import IntArray, Steps
 
 BUCKET = 2  # clusters in a leaf of the tree
 
 
 class Clusters:
-    """Working state of a change. Numbers of clusters are dense here: their order is that of the lasting numbers.
+    """Working state of clusters that change. Their numbers are dense here, in the order of the lasting numbers.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ class Clusters:
         Whether the plan's limits count.
     objective
         What clusters are to have least of.
+    cell
+        Cell of every unit; None: as the plan's limits have it.
     """
 
     def __init__(
@@ -46,12 +50,13 @@ class Clusters:
         room: int,
         keep_limits: bool,
         objective: Objective = LOSS,
+        cell: IntArray | None = None,
     ) -> None:
         self.microdata = microdata
         self.kernel: Any = kernels.load("clusters")
         columns, capacity = len(microdata.columns), clusters + room
         self.place = place.copy()
-        self.cell = number_cells(microdata, ignore_limits=not keep_limits)
+        self.cell = number_cells(microdata, ignore_limits=not keep_limits) if cell is None else cell.astype(np.int64)
         self._info = np.zeros((capacity, CLUSTER_COLUMNS), np.int64)
         self._used = np.array([clusters, 0], np.int64)
         self._box = np.zeros((capacity, 2 * columns), np.int32)
@@ -98,6 +103,13 @@ class Clusters:
         loss = info[alive, SIZE] * info[alive, COST]
         return alive[np.argsort(-loss, kind="stable")]
 
+    def by_cell(self) -> tuple[IntArray, IntArray]:
+        """Living clusters by cell, then by number; and where those of each cell begin."""
+        alive = np.flatnonzero(self._info[: self.used, SIZE] > 0)
+        order = alive[np.argsort(self._info[alive, CELL], kind="stable")]
+        cells = int(self.cell.max(initial=0)) + 1
+        return order, np.searchsorted(self._info[order, CELL], np.arange(cells + 1)).astype(np.int64)
+
     def covers(self) -> Covers:
         """What living clusters are published as, in a balanced tree, as the kernel's ``break_covered`` takes it."""
         columns = len(self.microdata.columns)
@@ -139,6 +151,22 @@ class Clusters:
             columns += [box[:, at], box[:, len(self.microdata.columns) + at]]
             sizes += [column.domain_size, column.domain_size]
         return alive[order_by([*pack(columns, sizes), alive.astype(np.uint64)])]
+
+
+def take_steps(
+    clusters: Clusters, kernel: Any, total: Callable[[], int], own: tuple[Any, ...], progress: Steps | None
+) -> None:
+    """Run a kernel over its work, planting the index anew whenever it asks for it; Ctrl-C works meanwhile."""
+
+    def work(_first: int, _last: int, done: IntArray, stop: IntArray) -> None:
+        at = 0
+        while not stop[0]:
+            at = kernel(*clusters.arrays, at, done, stop, *own)
+            if at >= total():
+                return
+            clusters.plant()
+
+    run_in_threads(work, np.array([total()], np.int64), 1, progress)
 
 
 def _desk(microdata: Microdata) -> ClusterDesk:
