@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow import measures
 from hedgerow.anonymization.clustering import find_cells
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.solving import Solution, of_clusters
@@ -31,14 +32,17 @@ from hedgerow.maintenance.archive import (
 from hedgerow.maintenance.audit.audit import Audit, audit
 from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.changes import drift
+from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import Requirement
 from hedgerow.release import Release, make_release, verify_privately
+from hedgerow.release.facts import KEPT, keeping_facts
 from hedgerow.types import IntArray
 from hedgerow.verification import Verification
 from hedgerow.version import __version__
@@ -68,6 +72,8 @@ class Candidate:
         Their clusters, and how they came about.
     absent
         Why a record is in no cluster; for the others it means nothing.
+    boxes, follows
+        What its records keep of what they were published as in the versions up to that one; None if they keep nothing.
     made_by
         Version of Hedgerow that made it.
     """
@@ -79,6 +85,8 @@ class Candidate:
     microdata: Microdata
     change: Change
     absent: IntArray
+    boxes: KeptBoxes | None = None
+    follows: int = 0
     made_by: str = __version__
 
     @property
@@ -98,10 +106,25 @@ class Candidate:
         """What its clusters publish and withhold."""
         requirement = Requirement.of_plan(self.plan, self.microdata)
         cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
-        clusters = recoding_of(self.microdata, self.change.cluster_of)
+        clusters = self._narrowest if self.boxes is None else self.boxes.widened(self.microdata, self._narrowest)
         because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
         found = of_clusters(self.microdata, self.plan, cells, clusters)
         return replace(found, withheld_because=because, withheld_is_least=False, cells_withheld=None)
+
+    @cached_property
+    def _narrowest(self) -> Recoding:
+        """Its clusters, published as narrow as their records allow."""
+        return recoding_of(self.microdata, self.change.cluster_of)
+
+    @cached_property
+    def narrowest(self) -> dict[str, float]:
+        """What it would lose if every group were as narrow as its records allow; empty where groups always are.
+
+        For the owner alone: what a reader sees kept wide would be told by the difference.
+        """
+        if self.boxes is None:
+            return {}
+        return {"narrowest_ntil": round(float(measures.ntil(self.microdata, self._narrowest)), 12)}
 
     @cached_property
     def release(self) -> Release:
@@ -109,7 +132,15 @@ class Candidate:
         everybody = len(self.microdata.record_of) == len(self.place)
         whole = self.microdata if everybody else self.archive.encode(self.table)
         release = make_release(self.table, Settled(self.plan, whole, self.microdata, self.solution))
-        return replace(release, facts={**release.facts, "version": self.made_by})
+        facts = {**release.facts, "version": self.made_by}
+        if self.boxes is None:
+            return replace(release, facts=facts)
+        import pyarrow as pa
+
+        facts = keeping_facts(self.plan, facts)
+        private = {**release.private, **self.narrowest}
+        before = pa.table(self.archive.labels_before(self.rows, self.follows))
+        return replace(release, facts=facts, private=private, before=before)
 
     def facts(self) -> dict[str, Any]:
         """The facts of the release as plain data, as they come back from JSON."""
@@ -223,7 +254,7 @@ class Candidate:
         }
 
     def _scores(self, verb: str, facts: Mapping[str, Any], threads: int | None) -> dict[str, Any]:
-        scores = {name: facts[name] for name in SCORES}
+        scores = {name: facts[name] for name in SCORES} | self.narrowest
         if verb in ("create", "restart"):
             samples = drift.sample_losses(self.microdata, self.plan, threads)
             return {**scores, "samples": samples, "fresh_ntil": scores["ntil"], "exact": True, "drift": 0.0}
@@ -240,10 +271,13 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
     state = archive.state(row.number)
     table = archive.table(state.rows)
-    microdata = archive.encode(table, state.place >= 0)
+    keeps = KEPT in row.facts  # versions of earlier Hedgerows did not
+    cells = archive.last_published(state.rows, row.number - 1) if keeps else None
+    microdata, boxes = archive.encode_keeping(table, state.place >= 0, cells)
     change = Change(state.place[microdata.record_of], state.used, {})
     made_by = row.facts["version"]  # it stays the release of the program that made it
-    return Candidate(archive, None, state.rows, table, microdata, change, state.place, made_by)
+    follows = row.number - 1
+    return Candidate(archive, None, state.rows, table, microdata, change, state.place, boxes, follows, made_by)
 
 
 def audit_events(events: Events, plan: Plan, newest: int) -> Audit:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import number_cells
-from hedgerow.anonymization.clustering.costs import LOSS, Objective, cost_tables
+from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
 from hedgerow.anonymization.kernels.codes import CELL, CLUSTER_COLUMNS, COST, NO_CODE, NUMBERED, SIZE
 from hedgerow.anonymization.kernels.tuples.changing import Asked, ClusterDesk, Covers, State
@@ -35,6 +35,9 @@ class Clusters:
         Whether the plan's limits count.
     objective
         What clusters are to have least of.
+    hulls
+        Least and greatest code that every cluster's box (rows) must hold in every quasi-identifier (columns, in the
+        plan's order), where it may be wider than the cluster's records.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Clusters:
         room: int,
         keep_limits: bool,
         objective: Objective = LOSS,
+        hulls: tuple[IntArray, IntArray] | None = None,
     ) -> None:
         self.microdata = microdata
         self.kernel: Any = kernels.load("clusters")
@@ -66,11 +70,22 @@ class Clusters:
             info=self._info,
             used=self._used,
         )
-        self.prices = cost_tables(microdata, objective).prices
+        costs = cost_tables(microdata, objective)
+        self.prices = costs.prices
         self.asked = _asked(microdata, requirement, keep_limits)
         self.desk = _desk(microdata)
         self.kernel.build(self.state, self.prices)
+        if hulls is not None:
+            self._widen(costs, *hulls)
         self.plant()
+
+    def _widen(self, costs: Costs, lo: IntArray, hi: IntArray) -> None:
+        """Let the boxes of all clusters hold others."""
+        order, columns, clusters = list(self.microdata.index_order), len(self.microdata.columns), len(lo)
+        box = self._box[:clusters]
+        box[:, :columns] = np.minimum(box[:, :columns], lo[:, order])
+        box[:, columns:] = np.maximum(box[:, columns:], hi[:, order])
+        self._info[:clusters, COST] = costs.of_boxes(*costs.ends(box[:, :columns], box[:, columns:]))
 
     def plant(self) -> None:
         """Build the index over the clusters as they are; after many changes it is worth it to build it anew."""

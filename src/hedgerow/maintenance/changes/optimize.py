@@ -17,10 +17,11 @@ import numpy as np
 
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import Cells, number_cells
+from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.improve import EFFORTS, improve
 from hedgerow.anonymization.clustering.numbering import dense, recoding_of
 from hedgerow.anonymization.kernels.codes import BROKEN_UP, MOVED, SPLIT, SWAPPED
-from hedgerow.maintenance.changes.change import Change, lasting, objective_of, take_steps
+from hedgerow.maintenance.changes.change import Change, lasting, take_steps
 from hedgerow.maintenance.changes.clusters import Clusters
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -51,7 +52,7 @@ def _by_regrouping(
     """Regroup the records of clusters, cell by cell; a cluster whose records stay together keeps its number."""
     cells = Cells.none_failing(microdata, number_cells(microdata, ignore_limits=not plan.keeps_limits))
     groups, requirement = recoding_of(microdata, change.cluster_of), Requirement.of_plan(plan, microdata)
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     found = improve(
         microdata, cells, groups, requirement, EFFORTS[effort], objective, plan.seed, threads, progress
     ).groups
@@ -81,7 +82,7 @@ def _by_steps(
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
     room = 8 * (len(place) // requirement.k + 1) if passes else 0
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     kernel = kernels.load("lowering")
     broken, found = np.zeros(1, np.int64), np.zeros(4, np.int64)

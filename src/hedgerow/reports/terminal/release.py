@@ -48,7 +48,7 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if disclosed["by_attribute"]:
         text = f"{disclosed['count']:,} times a group shares one sensitive value"
         lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
-    exact = sum(facts["exact_end_points"].values())
+    exact = sum(facts.get("exact_end_points", {}).values())
     if exact:
         text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
         lines.add_row("end points", Text(text, style="yellow"))

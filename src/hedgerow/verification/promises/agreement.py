@@ -31,6 +31,8 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
     }
     if plan.method.name == "lattice":
         said["objective"] = plan.method.objective
+    if plan.republish == "only-coarser":
+        said["republish"] = plan.republish
     if plan.missing == "matches-any":
         said["missing"] = plan.missing
     found: dict[str, Any] = json.loads(json.dumps(said, default=float))

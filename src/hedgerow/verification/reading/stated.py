@@ -77,6 +77,13 @@ def _suppressing(plan: Plan) -> bool:
     return plan.method.suppress
 
 
+def _only_coarser(plan: Plan) -> bool:
+    return plan.republish == "only-coarser"
+
+
+KEPT = "republish"
+
+
 @dataclass(frozen=True)
 class Fact:
     """One fact.
@@ -95,6 +102,8 @@ class Fact:
         Whether a release with this plan states it.
     optional
         Whether it may be left out all the same.
+    unless
+        Another fact that, where it is stated, lets this one be left out.
     """
 
     name: str
@@ -103,6 +112,7 @@ class Fact:
     how: str
     due: Callable[[Plan], bool] = _always
     optional: bool = False
+    unless: str = ""
 
 
 _OWN = "not counted again"
@@ -145,7 +155,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("research_value", "number", "word", _OWN),
     Fact("research_value_by_attribute", "numbers by name", "word", "but of the quasi-identifiers"),
     Fact("mean_group_value", "number", "word", _OWN),
-    Fact("exact_end_points", "whole numbers by name", "link", "cells against their records; else bounds"),
+    Fact("exact_end_points", "whole numbers by name", "link", "cells against their records; else bounds", unless=KEPT),
     Fact("attribute_disclosures", "object", "rows", "groups with one value of a sensitive column"),
     Fact("largest_share_of_one_value", "numbers by name", "rows", "the sensitive values of every group"),
     Fact("columns_released", "list of texts", "plan", "as in the plan"),
@@ -157,6 +167,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("least_rows_for_a_known_person", "whole number or null", "word", "but no more than rows", _suppressing),
     Fact("persons", "whole number", "word", "but within what groups and records allow", _with_person),
     Fact("smallest_group_persons", "whole number", "link", "persons of the group with fewest", _with_person),
+    Fact(KEPT, "text", "plan", "as in the plan", _only_coarser, optional=True),
 )  # fmt: skip
 """All facts, in the order in which they are written."""
 BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in FACTS}
@@ -178,7 +189,7 @@ def read_facts(stated: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], l
     lacking, wrong = [], []
     for fact in FACTS:
         if fact.name not in stated:
-            if fact.due(plan) and not fact.optional:
+            if fact.due(plan) and not fact.optional and not (fact.unless in stated and BY_NAME[fact.unless].due(plan)):
                 lacking.append(fact.name)
         elif not KINDS[fact.kind](stated[fact.name]):
             wrong.append(f"{fact.name} is no {fact.kind}")
