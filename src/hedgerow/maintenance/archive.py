@@ -22,6 +22,7 @@ from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.columns import KeptEnds
 from hedgerow.microdata.microdata import encode_columns
 from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
 from hedgerow.types import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class Archive:
             self.plan, self._asked = (Plan.loads(self.meta[name], base=None) for name in ("plan", "asked"))
         except (PlanError, KeyError):
             raise self._damaged() from None
+
+    @property
+    def on_lattice(self) -> bool:
+        """Whether everybody is published at one level per column."""
+        return METHODS[self.plan.method.name].needs_levels
 
     def is_plan(self, plan: Plan) -> bool:
         """Tell whether a plan is the one the release was created with, as it was given or as it was written out."""

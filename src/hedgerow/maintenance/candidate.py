@@ -34,6 +34,7 @@ from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.changes import drift
 from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.levels import Levels
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
@@ -72,8 +73,12 @@ class Candidate:
         Their clusters, and how they came about.
     absent
         Why a record is in no cluster; for the others it means nothing.
-    boxes, follows
-        What its records keep of what they were published as in the versions up to that one; None if they keep nothing.
+    boxes
+        What its records keep of what they were published as; None if they keep nothing.
+    levels
+        The levels at which all are published, on the lattice.
+    keeps
+        The version up to which nothing that was published may be narrower in this one; 0 if it may.
     made_by
         Version of Hedgerow that made it.
     """
@@ -86,7 +91,8 @@ class Candidate:
     change: Change
     absent: IntArray
     boxes: KeptBoxes | None = None
-    follows: int = 0
+    levels: Levels | None = None
+    keeps: int = 0
     made_by: str = __version__
 
     @property
@@ -104,10 +110,13 @@ class Candidate:
     @cached_property
     def solution(self) -> Solution:
         """What its clusters publish and withhold."""
+        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
+        if self.levels is not None:
+            found = self.levels.solution(self.microdata, self.plan)
+            return replace(found, withheld_because=because)
         requirement = Requirement.of_plan(self.plan, self.microdata)
         cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
         clusters = self._narrowest if self.boxes is None else self.boxes.widened(self.microdata, self._narrowest)
-        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
         found = of_clusters(self.microdata, self.plan, cells, clusters)
         return replace(found, withheld_because=because, withheld_is_least=False, cells_withheld=None)
 
@@ -133,13 +142,13 @@ class Candidate:
         whole = self.microdata if everybody else self.archive.encode(self.table)
         release = make_release(self.table, Settled(self.plan, whole, self.microdata, self.solution))
         facts = {**release.facts, "version": self.made_by}
-        if self.boxes is None:
+        if not self.keeps:
             return replace(release, facts=facts)
         import pyarrow as pa
 
         facts = keeping_facts(self.plan, facts)
         private = {**release.private, **self.narrowest}
-        before = pa.table(self.archive.labels_before(self.rows, self.follows))
+        before = pa.table(self.archive.labels_before(self.rows, self.keeps))
         return replace(release, facts=facts, private=private, before=before)
 
     def facts(self) -> dict[str, Any]:
@@ -271,13 +280,13 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
     state = archive.state(row.number)
     table = archive.table(state.rows)
-    keeps = KEPT in row.facts  # versions of earlier Hedgerows did not
-    cells = archive.last_published(state.rows, row.number - 1) if keeps else None
+    keeps = row.number - 1 if KEPT in row.facts else 0  # versions of earlier Hedgerows did not
+    levels = Levels.of_facts(row.facts, archive.plan) if archive.on_lattice else None
+    cells = archive.last_published(state.rows, keeps) if keeps and levels is None else None
     microdata, boxes = archive.encode_keeping(table, state.place >= 0, cells)
     change = Change(state.place[microdata.record_of], state.used, {})
     made_by = row.facts["version"]  # it stays the release of the program that made it
-    follows = row.number - 1
-    return Candidate(archive, None, state.rows, table, microdata, change, state.place, boxes, follows, made_by)
+    return Candidate(archive, None, state.rows, table, microdata, change, state.place, boxes, levels, keeps, made_by)
 
 
 def audit_events(events: Events, plan: Plan, newest: int) -> Audit:

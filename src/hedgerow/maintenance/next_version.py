@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hedgerow.anonymization.solving import lattice_budget, refuse_too_many
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.maintenance.archive import HELD_BACK, NO_LEAF, WITHDRAWN, Archive, LivingRecords, known
 from hedgerow.maintenance.audit.audit import Audit
@@ -15,9 +16,10 @@ from hedgerow.maintenance.candidate import Candidate
 from hedgerow.maintenance.changes import republish
 from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change, maintain
+from hedgerow.maintenance.changes.levels import Levels, nearest
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
-from hedgerow.types import BoolArray, IntArray, Progress
+from hedgerow.types import BoolArray, IntArray, Progress, Steps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,6 +118,9 @@ def next_version(
         return change, np.zeros(len(before), bool)
 
     tell("maintaining", 0, 0)
+    if archive.on_lattice:
+        made = _at_levels(archive, state, changed, progress)
+        return made, audit_if_small(made, tell)
     if plan.republish in ("free", "only-coarser"):
         made = _settled(archive, state, changed, freely)
         return made, audit_if_small(made, tell)
@@ -147,13 +152,51 @@ def _settled(
         change, withdrawn = work(microdata, np.where(place < 0, -1, place), boxes)
         out = change.cluster_of < 0
         if not out.any():
+            keeps = 0 if boxes is None else state.number
             return Candidate(
-                archive, state, changed.rows, changed.table, microdata, change, absent, boxes, state.number
+                archive, state, changed.rows, changed.table, microdata, change, absent, boxes, keeps=keeps
             )
         absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
         if absent.all():
             message = "No group would be left that meets every demand. Nothing was changed."
             raise NoSolution(Problem("all-withheld", message, hint="combine it with other changes"))
+
+
+def _at_levels(archive: Archive, state: LivingRecords, changed: ChangedRecords, progress: Steps) -> Candidate:
+    """Publish all at the levels of the version before, or the nearest that hold; whose groups fail are held back.
+
+    In rounds, as a fresh release is made: the last one sees nobody who is held back, and finds levels for the others.
+    """
+    plan, before = archive.plan, Levels.of_facts(archive.row(state.number).facts, archive.plan)
+    absent = np.zeros(len(changed.place), np.int64)
+    while True:
+        kept = absent == 0
+        microdata = archive.encode(changed.table, kept)
+        known = np.zeros(len(absent), bool)
+        known[microdata.record_of] = True
+        if (kept & ~known).any():
+            absent[kept & ~known] = NO_LEAF
+            continue
+        refuse_too_many(microdata, plan, len(microdata.unknown))
+        budget, levels = lattice_budget(microdata, plan), None
+        if (absent == HELD_BACK).any():  # there are levels at which all who are left stay, unless t-closeness is asked
+            levels = nearest(microdata, plan, before.node, 0, progress)
+        levels = levels or nearest(microdata, plan, before.node, budget, progress)
+        if levels is None:
+            message = "No levels at or above those of the release meet every demand. Nothing was changed."
+            if plan.republish != "only-coarser":
+                message = "No levels meet every demand. Nothing was changed."
+            raise NoSolution(Problem("no-node", message, hint="combine it with other changes, or create a new release"))
+        out = levels.solution(microdata, plan).recoding.group_of < 0
+        if not out.any():
+            ups = [max(now - then, 0) for now, then in zip(levels.node, before.node, strict=True)]
+            downs = [max(then - now, 0) for now, then in zip(levels.node, before.node, strict=True)]
+            change = Change(np.zeros(len(out), np.int64), 1, {"raised": sum(ups), "lowered": sum(downs)})
+            keeps = state.number if plan.republish == "only-coarser" else 0
+            return Candidate(
+                archive, state, changed.rows, changed.table, microdata, change, absent, None, levels, keeps
+            )
+        absent[microdata.record_of[out]] = HELD_BACK
 
 
 def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:

@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from hedgerow.anonymization.clustering.improve import EFFORTS
-from hedgerow.anonymization.withholding import as_part, part_of, settle
+from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
 from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
@@ -33,6 +33,8 @@ from hedgerow.maintenance.archive import (
 from hedgerow.maintenance.audit.audit import Audit
 from hedgerow.maintenance.candidate import Candidate, audit_events, rebuilt
 from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.levels import Levels
+from hedgerow.maintenance.changes.levels import lower as lower_levels
 from hedgerow.maintenance.changes.optimize import PASSES, limited_in_width, optimize
 from hedgerow.maintenance.damage import tells_of_damage
 from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PASSES = 1000
+Regrouped: TypeAlias = "tuple[Microdata, Change, IntArray, Levels | None]"
+"""Records grouped anew: they and their clusters, why others are absent, and their levels, on the lattice."""
 
 
 def create_release(
@@ -107,8 +111,7 @@ def create_release(
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
-        found = made.solution.cluster_of
-        assert found is not None  # only methods that cluster come here
+        change, levels = _begun(made)
         absent = np.full(table.records, HELD_BACK, np.int64)
         absent[made.whole.unknown] = NO_LEAF
         meta = {
@@ -118,8 +121,7 @@ def create_release(
             "kinds": kinds,
             "not_released": json.dumps(list(table.not_released)),
         }
-        change = Change(found, int(found.max(initial=-1)) + 1, {})
-        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent)
+        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent, levels=levels)
         tell("verifying", 0, 0)
         version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
         tell("writing", 0, 0)
@@ -210,32 +212,38 @@ class MaintainedRelease:
         if effort != "off" and wide:
             message = f"Groups of {wide[0]!r} are limited in width; a search cannot regroup those of a release."
             raise PlanError(Problem("conflict", message, hint="use improve: off"))
+        if effort != "off" and self._archive.on_lattice:
+            message = "A release on the lattice has levels, and no groups that a search could regroup."
+            raise PlanError(Problem("conflict", message, hint="use improve: off"))
         if passes not in range(MOST_PASSES + 1):
             message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
             raise DataError(Problem("usage", message))
 
-        def lower(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+        def lower(state: LivingRecords, table: Table) -> Regrouped:
             tell, threads = self._progress("optimizing"), self._threads or os.cpu_count() or 1
             microdata = self._archive.encode(table, state.place >= 0)
             before = state.place[microdata.record_of]
+            if self._archive.on_lattice:
+                had = Levels.of_facts(self._archive.row(state.number).facts, self.plan)
+                levels = lower_levels(microdata, self.plan, had.node, tell)
+                steps = {"lowered": sum(had.node) - sum(levels.node)}
+                return microdata, Change(before, state.used, steps), state.place, levels
             change = optimize(microdata, self.plan, before, state.used, int(passes), tell, effort, threads)
-            return microdata, change, state.place
+            return microdata, change, state.place, None
 
         return self._regroup("optimize", lower)
 
     def restart(self) -> VersionRow:
         """Make the release afresh from the same records, as if it were created now."""
 
-        def afresh(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+        def afresh(state: LivingRecords, table: Table) -> Regrouped:
             kept = (state.place != WITHDRAWN).astype(np.int64)
             part, tell = part_of(table, kept), self._progress("clustering")
             made = settle(part, self._archive.lenient, self._threads, tell, in_order=True)
-            found = made.solution.cluster_of
-            assert found is not None  # only methods that cluster come here
+            change, levels = _begun(made, state.used)
             absent = np.where(kept, HELD_BACK, WITHDRAWN)
             absent[np.flatnonzero(kept)[made.whole.unknown]] = NO_LEAF
-            change = Change(found + state.used, state.used + int(found.max(initial=-1)) + 1, {})
-            return as_part(made.microdata, table, kept), change, absent
+            return as_part(made.microdata, table, kept), change, absent, levels
 
         return self._regroup("restart", afresh)
 
@@ -374,7 +382,7 @@ class MaintainedRelease:
         return self._verified(verb, made, found, counts)
 
     def _regroup(
-        self, verb: str, work: Callable[[LivingRecords, Table], tuple[Microdata, Change, IntArray]]
+        self, verb: str, work: Callable[[LivingRecords, Table], Regrouped]
     ) -> VersionRow:
         """Group the same records anew."""
         if self.plan.republish in ("only-coarser", "cohorts"):
@@ -383,8 +391,9 @@ class MaintainedRelease:
         self._tell("encoding", 0, 0)
         state = self._archive.state()
         table = self._archive.table(state.rows)
-        made = Candidate(self._archive, state, state.rows, table, *work(state, table))
-        if verb == "optimize" and np.array_equal(made.place, state.place):
+        microdata, change, absent, levels = work(state, table)
+        made = Candidate(self._archive, state, state.rows, table, microdata, change, absent, levels=levels)
+        if verb == "optimize" and np.array_equal(made.place, state.place) and not change.steps.get("lowered"):
             return self._archive.row()
         found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
         if self.plan.republish == "gated" and found is not None and found.leaks:
@@ -439,6 +448,15 @@ class MaintainedRelease:
         return lambda done, total: self._tell(doing, done, total)
 
 
+def _begun(made: Settled, used: int = 0) -> tuple[Change, Levels | None]:
+    """Take the clusters of a release that was made afresh, or its levels; clusters are numbered on."""
+    found = made.solution.cluster_of
+    if found is not None:
+        return Change(found + used, used + int(found.max(initial=-1)) + 1, {}), None
+    everybody = np.zeros(len(made.microdata.record_of), np.int64)  # on the lattice there is one cluster: who is released
+    return Change(everybody, 1, {}), Levels.of_solution(made.solution)
+
+
 def _may_hold(store: Store, plan: Plan) -> bool:
     """Tell whether a store is that of a release with this plan which was created and never changed."""
     return store.head() == 1 and not store.erasures() and store.meta().get("asked_digest") == plan.digest()
@@ -449,11 +467,23 @@ def _check_plan(plan: Plan) -> None:
     if plan.key is None:
         message = "The plan names no 'key', the column by which records are found again."
         problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
-    if METHODS[plan.method.name].needs_levels:
-        message = "A release made on the lattice cannot be maintained: a change may move every level."
-        problems.append(Problem("conflict", message, hint="use a method that clusters, such as method: cluster"))
-    if plan.method.suppress or (plan.merges and plan.method.overlap != "allowed"):
-        message = "A release with suppressed cells, or ranges that must not overlap, cannot be maintained."
-        problems.append(Problem("conflict", message, hint="leave 'suppress' and 'overlap' out of the method"))
+    if METHODS[plan.method.name].needs_levels and plan.republish in ("gated", "cohorts"):
+        message = (
+            f"The plan says 'republish: {plan.republish}', but on the lattice newcomers join the groups that are there: "
+            "all are published at the same levels."
+        )
+        problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
+    if plan.method.suppress:
+        message = (
+            "A release with suppressed cells cannot be maintained: a newcomer may need a cell that others show, and "
+            "cells that come and go tell readers of several versions whose they are."
+        )
+        problems.append(Problem("conflict", message, hint="leave 'suppress' out of the method"))
+    if plan.method.overlap == "forbidden":
+        message = (
+            "A release whose ranges must not overlap cannot be maintained: one newcomer in a gap between ranges can "
+            "move the ranges of everybody."
+        )
+        problems.append(Problem("conflict", message, hint="leave 'overlap' out of the method"))
     if problems:
         raise PlanError(problems)

@@ -1,6 +1,6 @@
 """How much more a maintained release loses than a fresh one would: the sign that starting over is worth a thought.
 
-A table of up to SAMPLE records is clustered afresh. Of a larger one, a sample is: every so-and-so-many-th record in
+A table of up to SAMPLE records is released afresh. Of a larger one, a sample is: every so-and-so-many-th record in
 canonical order. What the sample loses now, against what it lost when the release was last made afresh, says how the
 data changed; how loss falls with the number of records is read off a sample of half the size.
 """
@@ -17,9 +17,11 @@ import numpy as np
 
 from hedgerow import measures
 from hedgerow.anonymization.clustering import find_cells
-from hedgerow.anonymization.solving import cluster
+from hedgerow.anonymization.solving import cluster, solve
+from hedgerow.errors import NoSolution
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
 from hedgerow.privacy import Requirement
 
 SAMPLE = 20_000
@@ -73,6 +75,11 @@ def _fresh_ntil(microdata: Microdata, plan: Plan, size: int, threads: int | None
     records = len(microdata.record_of)
     part = microdata.of_units(np.arange(size) * records // size)
     part = replace(part, unknown=microdata.unknown[: len(microdata.unknown) * size // records])  # they lose everything
+    if METHODS[plan.method.name].needs_levels:
+        try:
+            return round(float(measures.ntil(part, solve(part, plan).recoding)), 9)
+        except NoSolution:
+            return 1.0
     requirement = Requirement.of_plan(plan, part)
     cells = find_cells(part, requirement, ignore_limits=not plan.keeps_limits)
     if cells.failing.all():

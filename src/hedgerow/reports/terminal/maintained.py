@@ -25,6 +25,8 @@ STEPS = {  # what is said of each step of a change: of one, of several
     "withdrawn": ("1 record withdrawn with its group", "{:,} records withdrawn with their groups"),
     "moved": ("1 record moved", "{:,} records moved"),
     "swapped": ("1 pair of records swapped", "{:,} pairs of records swapped"),
+    "raised": ("1 level up", "{:,} levels up"),
+    "lowered": ("1 level down", "{:,} levels down"),
     "regrouped": ("1 made by regrouping", "{:,} made by regrouping"),
 }
 CAME = {"inserted": "came", "deleted": "left", "updated": "changed"}

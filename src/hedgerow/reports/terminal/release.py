@@ -65,6 +65,9 @@ def _search(facts: Mapping[str, Any]) -> str:
     """Say what a search of the lattice looked at, and how good its answer is."""
     if "lattice" in facts:
         return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
+    if "levels_before" in facts:
+        before = ", ".join(f"{name} {level}" for name, level in facts["levels_before"].items())
+        return f"kept, or the nearest that hold; the version before had {before}"
     search = facts["search"]
     text = f"{search['name']}: {search['tested']:,} checks, {search['strings']:,} strings of levels; "
     text += f"these levels are worth {facts['score']:.4f}, "

@@ -76,6 +76,7 @@ def _of_other_columns(published: Published) -> list[str]:
     }
     columns = {
         "levels": plan.quasi_identifiers,
+        "levels_before": plan.quasi_identifiers,
         "limits_broken_by_attribute": plan.quasi_identifiers,
         "loss_by_attribute": plan.quasi_identifiers,
         "share_lost_by_attribute": plan.quasi_identifiers,

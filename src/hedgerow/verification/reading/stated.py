@@ -81,7 +81,7 @@ def _only_coarser(plan: Plan) -> bool:
     return plan.republish == "only-coarser"
 
 
-KEPT = "republish"
+KEPT, LEVELS_BEFORE = "republish", "levels_before"
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,9 @@ FACTS: tuple[Fact, ...] = (
     Fact("levels", "whole numbers by name", "link", "every cell against its record", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),
     Fact("score", "number", "word", _OWN, _on_lattice),
-    Fact("lattice", "object", "word", _OWN, _by_other_objective),
-    Fact("search", "object", "word", _OWN, _by_research_value),
+    Fact("lattice", "object", "word", _OWN, _by_other_objective, unless=LEVELS_BEFORE),
+    Fact("search", "object", "word", _OWN, _by_research_value, unless=LEVELS_BEFORE),
+    Fact(LEVELS_BEFORE, "whole numbers by name", "word", "but of the quasi-identifiers", _on_lattice, optional=True),
     Fact("groups", "whole number", "rows", "rows that agree in every quasi-identifier"),
     Fact("smallest_group", "whole number", "rows", "rows of the smallest group, or that a row matches"),
     Fact("largest_group", "whole number", "rows", "rows of the largest group"),
