@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from hedgerow.anonymization.withholding import as_part, part_of
-from hedgerow.engines import local
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.changes.boxes import KeptBoxes, PublishedCells
 from hedgerow.maintenance.published import value_vectors
+from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Store, VersionRow
 from hedgerow.maintenance.store.state import latest
 from hedgerow.microdata import Microdata, Table, encode_table
@@ -198,9 +197,9 @@ class Archive:
         import pyarrow as pa
 
         plan = self.plan.model_copy(update={"data": self._asked.data})  # another file may have another delimiter
-        table = local.read(data, plan, key=True)
+        table = read_records(data, plan)
         check_values(table, plan, data)
-        keys = rows.keys_of(table, plan, place_of(data))
+        keys = rows.keys_of(table, plan, place_of(data), are_numbered(data))
         read = rows.to_rows(table, keys, self.meta["kinds"], place_of(data))
         numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
         return read.append_column("record", numbers.column("record"))
@@ -210,7 +209,7 @@ class Archive:
         import pyarrow as pa
 
         only = self.plan.model_copy(update={"attributes": {}, "person": None, "data": self._asked.data})
-        keys = rows.keys_of(local.read(data, only, key=True), self.plan, place_of(data))
+        keys = rows.keys_of(read_records(data, only), self.plan, place_of(data), are_numbered(data))
         return pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)})
 
     def _damaged(self) -> DataError:
@@ -270,6 +269,8 @@ class Archive:
 
 def check_values(table: Table, plan: Plan, data: Any) -> None:
     """Refuse values without a leaf while the records still have the numbers that they have in their source."""
+    if not are_numbered(data):
+        table = replace(table, counts=np.ones(table.records, np.int64))
     try:
         encode_columns(table, plan)
     except DataError as error:
@@ -306,10 +307,6 @@ def refuse(named: pa.Table, wrong: BoolArray, code: str, what: str, data: Any, h
     if wrong.any():
         first, many = int(named.column("record").to_numpy()[wrong].min()), int(wrong.sum())
         subject = "1 key is" if many == 1 else f"{many:,} keys are"
-        message = f"{subject} {what}; the first is that of record {first:,}. Nothing was changed."
+        where = f"; the first is that of record {first:,}" if are_numbered(data) else ""
+        message = f"{subject} {what}{where}. Nothing was changed."
         raise DataError(Problem(code, message, place_of(data), hint))
-
-
-def place_of(data: Any) -> str:
-    """How messages name a source."""
-    return str(data) if isinstance(data, str | Path) else "data"

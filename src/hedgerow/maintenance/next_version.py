@@ -153,9 +153,7 @@ def _settled(
         out = change.cluster_of < 0
         if not out.any():
             keeps = 0 if boxes is None else state.number
-            return Candidate(
-                archive, state, changed.rows, changed.table, microdata, change, absent, boxes, keeps=keeps
-            )
+            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent, boxes, keeps=keeps)
         absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
         if absent.all():
             message = "No group would be left that meets every demand. Nothing was changed."

@@ -14,7 +14,6 @@ import numpy as np
 
 from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
-from hedgerow.engines import local
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintenance import rows
@@ -27,7 +26,6 @@ from hedgerow.maintenance.archive import (
     check_values,
     differing,
     known,
-    place_of,
     refuse,
 )
 from hedgerow.maintenance.audit.audit import Audit
@@ -38,6 +36,7 @@ from hedgerow.maintenance.changes.levels import lower as lower_levels
 from hedgerow.maintenance.changes.optimize import PASSES, limited_in_width, optimize
 from hedgerow.maintenance.damage import tells_of_damage
 from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
+from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
@@ -67,9 +66,9 @@ def create_release(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+        A path (CSV, Parquet, Arrow), the address of a table on a server, or a pandas, polars or pyarrow table.
     plan
-        A plan that names the ``key`` of the records and clusters.
+        A plan that names the ``key`` of the records.
     store
         A file to create, or ``postgresql://…?schema=name``. If there is a store that holds just this release, made of
         the same table and plan and not changed since, it is opened: it was created before.
@@ -100,10 +99,12 @@ def create_release(
         if taken is not None and not _may_hold(opened, asked):
             raise taken
         tell("reading", 0, 0)
-        table = local.read(data, asked, key=True)
+        table = read_records(data, asked)
         check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
-        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
+        stored = rows.to_rows(
+            table, rows.keys_of(table, asked, place_of(data), are_numbered(data)), kinds, place_of(data)
+        )
         if taken is not None:
             if not stored.equals(opened.records(1).select(["key", "content"]).sort_by("key")):
                 raise taken
@@ -381,9 +382,7 @@ class MaintainedRelease:
         made, found = next_version(self._archive, state, changed, self._threads, self._tell)
         return self._verified(verb, made, found, counts)
 
-    def _regroup(
-        self, verb: str, work: Callable[[LivingRecords, Table], Regrouped]
-    ) -> VersionRow:
+    def _regroup(self, verb: str, work: Callable[[LivingRecords, Table], Regrouped]) -> VersionRow:
         """Group the same records anew."""
         if self.plan.republish in ("only-coarser", "cohorts"):
             message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
@@ -453,7 +452,9 @@ def _begun(made: Settled, used: int = 0) -> tuple[Change, Levels | None]:
     found = made.solution.cluster_of
     if found is not None:
         return Change(found + used, used + int(found.max(initial=-1)) + 1, {}), None
-    everybody = np.zeros(len(made.microdata.record_of), np.int64)  # on the lattice there is one cluster: who is released
+    everybody = np.zeros(
+        len(made.microdata.record_of), np.int64
+    )  # on the lattice there is one cluster: who is released
     return Change(everybody, 1, {}), Levels.of_solution(made.solution)
 
 

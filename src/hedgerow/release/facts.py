@@ -27,7 +27,6 @@ from hedgerow.privacy.requirement import people_by_group
 from hedgerow.release.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
 from hedgerow.version import __version__
 
-
 KEPT = "republish"
 """The fact by which a version is known whose groups keep what they were published as."""
 EXACT = "exact_end_points"

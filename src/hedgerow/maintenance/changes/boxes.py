@@ -138,9 +138,7 @@ class PublishedCells:
     region_of: IntArray
 
     @classmethod
-    def of_groups(
-        cls, plan: Plan, shown: Sequence[str], region: Sequence[str], region_of: IntArray
-    ) -> PublishedCells:
+    def of_groups(cls, plan: Plan, shown: Sequence[str], region: Sequence[str], region_of: IntArray) -> PublishedCells:
         """Read what a store says of groups: ``shown`` and ``region``, as JSON."""
         snaps = [plan.attributes[name].snap for name in plan.quasi_identifiers]
         return cls(
