@@ -51,7 +51,7 @@ def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, n
     """Take records out of a version and put new ones in.
 
     A record that is replaced by its like stays where it lies; one that was withdrawn for good stays withdrawn. Under
-    ``republish: only-coarser`` a record whose quasi-identifiers stay is its like: elsewhere it would be shown otherwise.
+    ``republish: only-coarser`` a record whose quasi-identifiers stay is its like: elsewhere it might show.
     """
     import pyarrow as pa
 

@@ -470,8 +470,8 @@ def _check_plan(plan: Plan) -> None:
         problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
     if METHODS[plan.method.name].needs_levels and plan.republish in ("gated", "cohorts"):
         message = (
-            f"The plan says 'republish: {plan.republish}', but on the lattice newcomers join the groups that are there: "
-            "all are published at the same levels."
+            f"The plan says 'republish: {plan.republish}', but on the lattice newcomers join the groups that are "
+            "there: all are published at the same levels."
         )
         problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
     if plan.method.suppress:
