@@ -53,6 +53,8 @@ def change_summary(found: Mapping[str, Any]) -> RenderableType:
             lines.add_row("", f"{_from_to(before, name, counts)} {words}")
     lines.add_row("groups", "; ".join([_from_to(before, "groups", counts), *_steps(counts["steps"])]))
     lines.add_row("loss", _loss(found))
+    if wide := kept_wide(found["scores"]):
+        lines.add_row("", wide)
     verified = Text("every promise is kept", style="green") if found["verified"] else Text("BROKEN", style="bold red")
     lines.add_row("verified", verified)
     lines.add_row("drift", _drift(found))
@@ -83,6 +85,14 @@ def _steps(steps: Mapping[str, int]) -> Iterator[str]:
 def _loss(found: Mapping[str, Any]) -> str:
     now = found["scores"]["ntil"]
     return f"{now:.4f} of 1 (NTIL)" if found["before"] is None else f"{found['before']['ntil']:.4f} → {now:.4f} (NTIL)"
+
+
+def kept_wide(scores: Mapping[str, Any]) -> str:
+    """Say what it costs that no group is published narrower than before; nothing where none is wider."""
+    narrowest = scores.get("narrowest_ntil")
+    if narrowest is None or round(scores["ntil"] - narrowest, 4) <= 0:
+        return ""
+    return f"{narrowest:.4f} if every group were as narrow as its records; republish: only-coarser keeps them wide"
 
 
 def _drift(found: Mapping[str, Any]) -> RenderableType:
