@@ -54,6 +54,8 @@ def drift_of(ntil: float, records: int, now: Mapping[str, float], base: Mapping[
     --------
     >>> drift_of(0.22, 100, {"fresh": 0.2}, {})["drift"]
     0.1
+    >>> drift_of(0.22, 100, {"fresh": 0.0}, {})["drift"] is None  # of nothing there is no share
+    True
     >>> base = {"ntil": 0.2, "records": 50_000, "samples": {"sample": 0.3, "half_sample": 0.33}}
     >>> drift_of(0.2, 50_000, {"sample": 0.3, "half_sample": 0.33}, base)["drift"]
     0.0
@@ -67,8 +69,8 @@ def drift_of(ntil: float, records: int, now: Mapping[str, float], base: Mapping[
         estimate, exact = base["ntil"] * now["sample"] / samples["sample"] * scale, False
     else:
         return {"fresh_ntil": None, "exact": False, "drift": None}
-    drift = ntil / estimate - 1 if estimate > 0 else 0.0
-    return {"fresh_ntil": round(estimate, 9), "exact": exact, "drift": round(drift, 9)}
+    drift = round(ntil / estimate - 1, 9) if estimate > 0 else 0.0 if ntil <= 0 else None
+    return {"fresh_ntil": round(estimate, 9), "exact": exact, "drift": drift}
 
 
 def _fresh_ntil(microdata: Microdata, plan: Plan, size: int, threads: int | None) -> float:

@@ -98,7 +98,8 @@ def kept_wide(scores: Mapping[str, Any]) -> str:
 def _drift(found: Mapping[str, Any]) -> RenderableType:
     scores = found["scores"]
     if scores["drift"] is None:
-        return "not known at this size"
+        lossless = scores["fresh_ntil"] is not None
+        return "a release made afresh would lose nothing" if lossless else "not known at this size"
     if found["verb"] in ("create", "restart"):
         return "none: it was just made afresh"
     about = "" if scores["exact"] else "about "
