@@ -6,7 +6,7 @@ A cell of a tree is a node; of free intervals a number, a range of whole numbers
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +36,16 @@ def way_up(ways: Mapping[str, Path], value: str | None) -> tuple[str | None, ...
 def is_under(ways: Mapping[str, Path], value: str | None, label: str | None) -> bool:
     """Whether a published node is true of a value."""
     return label in way_up(ways, value)
+
+
+def is_within_limit(
+    ways: Mapping[str, Path], value: str | None, label: str | None, level: int | None, marked: Collection[str]
+) -> bool:
+    """Whether a node that is true of a value is no higher than its limit: a level, or the first marked on the way up."""
+    line = way_up(ways, value)
+    top = len(line) - 1
+    limit = min(level, top) if level is not None else next((at for at, node in enumerate(line) if node in marked), top)
+    return line.index(label) <= limit
 
 
 def node_holds(ways: Mapping[str, Path], value: str | None, inner: str | None, outer: str | None) -> bool:

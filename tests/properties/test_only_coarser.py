@@ -36,7 +36,13 @@ def plans(draw: st.DrawFn) -> Plan:
     age |= draw(st.sampled_from([{}, {"snap": 5}, {"limit": {"cuts": [40]}}, {"snap": 5, "limit": {"width": 20}}]))
     dose |= draw(st.sampled_from([{}, {"snap": "0.5"}, {"limit": {"width": 6}}, {"limit": {"cuts": [3], "width": 4}}]))
     place: dict[str, Any] = {"role": "quasi-identifier", "hierarchy": {"tree": TREE}}
-    place |= draw(st.sampled_from([{}, {"limits": ["A", "B", "C"]}, {"limit": {"level": 2}}]))
+    limits: list[dict[str, Any]] = [
+        {},
+        {"limits": ["A", "B", "C"]},
+        {"limits": ["a", "A", "B"]},
+        {"limit": {"level": 2}},
+    ]
+    place |= draw(st.sampled_from(limits))
     privacy = draw(st.sampled_from([{}, {}, {"p": 2}, {"alpha": "0.7"}, {"t": "0.5"}]))
     return Plan.from_dict(
         {
@@ -86,7 +92,10 @@ class Story:
 
     def compare(self, values: Row, before: Row, now: Row) -> None:
         place, *numbers = values[:3]
-        if naive.is_under(WAYS, place, before[0]):
+        marks = self.release.plan.attributes["place"].limit
+        if naive.is_under(WAYS, place, before[0]) and (
+            marks is None or naive.is_within_limit(WAYS, place, before[0], marks.level, marks.nodes or ())
+        ):
             assert naive.node_holds(WAYS, place, before[0], now[0]), (values, before, now)
         for number, was, is_now in zip(numbers, before[1:], now[1:], strict=True):
             if naive.is_within(number, was):

@@ -129,6 +129,17 @@ def test_who_changes_to_what_the_cell_does_not_hold_is_free_in_that_column(tmp_p
         assert (shown(release), shown(release, name="dose")) == (["50-51"] * 2, ["5-7"] * 2)
 
 
+def test_a_cell_beyond_the_limit_of_a_new_value_is_not_kept(tmp_path: Path) -> None:
+    tree = {"all": {"Midwest": {"Kansas": ["Wichita", "Topeka"], "Nebraska": ["Omaha"], "Iowa": ["Ames"]}}}
+    town = {"role": "quasi-identifier", "hierarchy": {"tree": tree}, "limits": ["Kansas", "Midwest"]}
+    rows = people("abcdef", [1] * 6, town=["Omaha", "Ames", "Ames", "Wichita", "Topeka", "Topeka"])
+    with create_release(rows, plan_of(town=town), tmp_path / "x.store") as release:
+        assert shown(release, name="town") == ["Kansas"] * 3 + ["Midwest"] * 3
+        version = release.update(people("ab", [1, 1], town=["Wichita", "Topeka"]))  # in the Midwest, but not so coarse
+        assert version.counts["held_back"] == 1
+        assert shown(release, name="town") == ["Kansas"] * 5
+
+
 def test_intervals_of_fractions_stay_such(tmp_path: Path) -> None:
     with create_release(people("abc", [1, "1.5", 9]), plan_of(), tmp_path / "x.store") as release:
         assert shown(release) == ["[1, 9]"] * 3

@@ -2,8 +2,9 @@
 
 Whoever is left of {1, 2, 9} was shown as 1-9. Shown as 1-2 after the third has gone, a reader of both versions knows
 who was where. So a record keeps, column by column, the cell that it was last published as, as long as that is true of
-it: a cluster is published as the lowest node, or the least interval, that holds the cells of all its records. A value
-that was changed to one outside of its cell sets the record free in that column.
+it and within its limit: a cluster is published as the lowest node, or the least interval, that holds the cells of all
+its records. A value that was changed to one outside of its cell, or one that may not be published so coarse, sets the
+record free in that column.
 
 In a tree, a box is a run of leaves that occur. Where all of them lie under one child the run does not tell a node from
 that child, so nodes are kept beside the runs.
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
-from hedgerow.microdata.columns import MISSING, KeptEnds
+from hedgerow.microdata.columns import MISSING, KeptEnds, Shown
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.hierarchy.numbers import Number, number_label
@@ -132,10 +133,13 @@ class PublishedCells:
         :class:`PublishedCell`, or None if missing.
     region_of
         Which of them every row of a table was last published as; −1 if never.
+    within_limits
+        Whether a node beyond the limit of a value is not kept.
     """
 
     regions: tuple[tuple[Any, ...], ...]
     region_of: IntArray
+    within_limits: bool
 
     @classmethod
     def of_groups(cls, plan: Plan, shown: Sequence[str], region: Sequence[str], region_of: IntArray) -> PublishedCells:
@@ -147,6 +151,7 @@ class PublishedCells:
                 for labels, places in zip(shown, region, strict=True)
             ),
             region_of,
+            plan.keeps_limits,
         )
 
     def ends(self, microdata: Microdata) -> Mapping[str, KeptEnds]:
@@ -175,6 +180,9 @@ class PublishedCells:
             cells, cell_of = self._cells(microdata, position)
             if isinstance(column, TreeColumn):
                 found = _nodes(column, cells, cell_of, own[:, position])
+                if self.within_limits:
+                    beyond = column.breaks(own[:, position], Shown(own[:, position], own[:, position], found))
+                    found = np.where(beyond, NONE, found)
                 kept = np.flatnonzero(found >= 0)
                 tree = column.hierarchy
                 node[kept, position] = found[kept]
