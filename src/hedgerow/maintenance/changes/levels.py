@@ -129,7 +129,7 @@ def _best(space: Space, plan: Plan, requirement: Requirement, budget: int, progr
 
 def _levels(space: Space, plan: Plan, node: Node, before: Node) -> Levels:
     """Say of levels what facts state, whichever way they were found."""
-    details: dict[str, Any] = {"levels": _named(plan, node), "objective": plan.method.objective}
+    details: dict[str, Any] = {"levels": _named(plan, node), "objective": plan.method.objective, "score": 0.0}
     if plan.method.objective == RESEARCH:
         worth = level_values(space, column_values(space.microdata, plan))
         value = sum((worth[position][level] for position, level in enumerate(node)), Fraction(0))

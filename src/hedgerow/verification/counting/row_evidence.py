@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownAgain:
     """An original cell, what it was published as before, and what it is published as now: how often, and where."""
 
     value: Cell
@@ -78,7 +78,7 @@ class RowEvidence(Evidence):
         column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
         return pa.chunked_array([column.take(pa.array(self._order[0]))])
 
-    def shown_before(self, name: str, before: pa.Table) -> list[Shown]:
+    def shown_before(self, name: str, before: pa.Table) -> list[ShownAgain]:
         """Return what lies behind the rows that were published before, what they were shown as, and are now.
 
         Every distinct triple with its count and its first row; needs a sound link.
@@ -93,7 +93,7 @@ class RowEvidence(Evidence):
             before.column(name).take(at.drop_null()),
             self.cells[name].take(pa.array(rows)),
         )
-        return [Shown(*texts, count, int(rows[first - 1]) + 1) for texts, count, first in count_tuples(cells)]
+        return [ShownAgain(*texts, count, int(rows[first - 1]) + 1) for texts, count, first in count_tuples(cells)]
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         return count_persons(self.group_of, self.behind(key), groups)
