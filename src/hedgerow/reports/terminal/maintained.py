@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hedgerow.reports.terminal.parts import titled
 from hedgerow.reports.terminal.release import verification_summary
-from hedgerow.reports.versions import ADVICE, AS_IT_IS, audit_checks
+from hedgerow.reports.versions import ADVICE, AS_IT_IS, audit_checks, kept_wide
 from hedgerow.reports.wording import NONE, counted, first_of
 
 STEPS = {  # what is said of each step of a change: of one, of several
@@ -85,14 +85,6 @@ def _steps(steps: Mapping[str, int]) -> Iterator[str]:
 def _loss(found: Mapping[str, Any]) -> str:
     now = found["scores"]["ntil"]
     return f"{now:.4f} of 1 (NTIL)" if found["before"] is None else f"{found['before']['ntil']:.4f} → {now:.4f} (NTIL)"
-
-
-def kept_wide(scores: Mapping[str, Any]) -> str:
-    """Say what it costs that no group is published narrower than before; nothing where none is wider."""
-    narrowest = scores.get("narrowest_ntil")
-    if narrowest is None or round(scores["ntil"] - narrowest, 4) <= 0:
-        return ""
-    return f"{narrowest:.4f} if every group were as narrow as its records; republish: only-coarser keeps them wide"
 
 
 def _drift(found: Mapping[str, Any]) -> RenderableType:
