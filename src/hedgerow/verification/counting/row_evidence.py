@@ -86,14 +86,19 @@ class RowEvidence(Evidence):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        at = pc.index_in(pa.array(self._order[0] + 1, pa.int64()), before.column("record").combine_chunks())
+        order = self._order[0]
+        assert order is not None
+        at = pc.index_in(pa.array(order + 1, pa.int64()), before.column("record").combine_chunks())
         rows = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
         cells = (
             self.behind(name).take(pa.array(rows)),
             before.column(name).take(at.drop_null()),
             self.cells[name].take(pa.array(rows)),
         )
-        return [ShownAgain(*texts, count, int(rows[first - 1]) + 1) for texts, count, first in count_tuples(cells)]
+        return [
+            ShownAgain(value, shown, label, count, int(rows[first - 1]) + 1)
+            for (value, shown, label), count, first in count_tuples(cells)
+        ]
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         return count_persons(self.group_of, self.behind(key), groups)
