@@ -57,22 +57,27 @@ def diverse(draw: st.DrawFn, kind: str, persons: bool = False, only_trees: bool 
     )
 
 
-def encode(given: Diverse) -> tuple[Microdata, Requirement]:
+def plan_of(given: Diverse) -> dict[str, Any]:
+    """The plan of a case, without its method."""
     attributes = dict(given.case.attributes)
-    table: dict[str, Any] = dict(given.case.rows)
     tree = "hierarchical" in str(given.privacy) or "ordered" in str(given.privacy)
-    for i, column in enumerate(given.sensitive):
+    for i in range(len(given.sensitive)):
         attributes[f"s{i}"] = {"role": "sensitive"}
         if tree:
             attributes[f"s{i}"]["hierarchy"] = {"tree": TREE}
         if given.weights is not None:
             attributes[f"s{i}"]["weight"] = given.weights[i]
-        table[f"s{i}"] = pa.array(column, pa.string())
     raw: dict[str, Any] = {"attributes": attributes, "privacy": given.privacy}
+    return raw if given.case.persons is None else {**raw, "person": "who"}
+
+
+def encode(given: Diverse) -> tuple[Microdata, Requirement]:
+    table: dict[str, Any] = dict(given.case.rows)
+    for i, column in enumerate(given.sensitive):
+        table[f"s{i}"] = pa.array(column, pa.string())
     if given.case.persons is not None:
-        raw["person"] = "who"
         table["who"] = given.case.persons
-    plan = Plan.from_dict(raw)
+    plan = Plan.from_dict(plan_of(given))
     microdata = encode_table(read_table(pa.table(table), plan), plan)
     return microdata, Requirement.of_plan(plan, microdata)
 

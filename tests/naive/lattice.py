@@ -270,3 +270,39 @@ def optimum(task: Task, objective: Objective) -> Optimum | None:
         if best is None or key < best[0]:
             best = key, Optimum(node, score, withheld)
     return None if best is None else best[1]
+
+
+# ---- levels kept current ---------------------------------------------------------------------------------
+
+
+def nearest(task: Task, objective: Objective, before: Levels, only_above: bool) -> Levels | None:
+    """The levels of a release after a change: those before if they hold, else the best at or above them.
+
+    If levels are not there any more (limits that cut the lattice), or none at or above hold, the best of all: unless
+    levels may only rise.
+    """
+    if all(level <= most for level, most in zip(before, task.top(), strict=True)):
+        if task.is_feasible(before):
+            return before
+        above = [node for node in task.nodes() if node == before or is_below(before, node)]
+        found = best_of(task, objective, above)
+        if found is not None:
+            return found
+    return None if only_above else best_of(task, objective, task.nodes())
+
+
+def lower(task: Task, objective: Objective, before: Levels) -> Levels | None:
+    """The best levels at or below some."""
+    return best_of(task, objective, [node for node in task.nodes() if node == before or is_below(node, before)])
+
+
+def best_of(task: Task, objective: Objective, nodes: Sequence[Levels]) -> Levels | None:
+    """Of some nodes the feasible one of least score, that releases somebody; ties as in ``optimum``."""
+    found = []
+    for node in nodes:
+        evaluation = task.evaluate(node)
+        withheld = len(evaluation.withheld)
+        if withheld <= task.budget and withheld < len(task.records):
+            score = objective(task, evaluation)
+            found.append(((score is None, score or Fraction(0), withheld, sum(node), node), node))
+    return min(found)[1] if found else None

@@ -38,7 +38,8 @@ class Task:
     """All records after a change, in canonical order (codes, person, …), and what is asked of every cluster.
 
     The values of ``attributes`` and the distribution that ``demands`` compare with are those of these records.
-    Limits are the attributes' own: to ignore them, leave them out. ``weights`` (of the sensitive attributes) and
+    Limits are the attributes' own: to ignore them, leave them out. ``kept`` are corners of what records must not be
+    published narrower than: boxes of clusters hold them. ``weights`` (of the sensitive attributes) and
     ``joining`` only serve the static method; the default weights are those of all records.
     """
 
@@ -52,6 +53,7 @@ class Task:
     weights: Sequence[Fraction] | None = None
     joining: Joining = "increase"
     static: Static | None = None
+    kept: Mapping[int, tuple[Record, Record]] | None = None
 
     def __post_init__(self) -> None:
         keys = [(record, 0 if self.persons is None else self.persons[i]) for i, record in enumerate(self.records)]
@@ -66,7 +68,8 @@ class Task:
 
     def box(self, members: Sequence[int]) -> Box:
         """gen(cl)."""
-        return self.costs.box([self.records[i] for i in members])
+        corners = [corner for i in members if self.kept and i in self.kept for corner in self.kept[i]]
+        return self.costs.box([*(self.records[i] for i in members), *corners])
 
     def cost(self, members: Sequence[int]) -> int:
         """c of the cluster's box: its loss per record. The box of two clusters' records is the hull of both boxes."""
@@ -350,7 +353,8 @@ def change_only_coarser(
 
     Open: if the requirement survives growth, a cluster may be merged into one that does not hold yet (its number is
     then higher, and its turn comes). Records of a cluster that fits nowhere are held back at once: the static method
-    gets only those that had no cluster when the change began.
+    gets only those that had no cluster when the change began. Where a cluster is too wide because of what its records
+    must not be published narrower than, those that must not be published as themselves are held back.
     """
     newcomers = homeless_of(task, clusters, next_number)
     kept = without_empty(clusters)
@@ -365,6 +369,11 @@ def change_only_coarser(
         else:
             kept = merged
     kept, rest = cluster_afresh(task, kept, newcomers, next_number)
+    for number, members in kept.items():
+        if not task.is_allowed(members):
+            wide = [r for r in members if task.kept and set(task.kept.get(r, ())) - {task.records[r]}]
+            kept[number] = [r for r in members if r not in wide]
+            held_back += wide
     return without_empty(kept), sorted([*held_back, *rest])
 
 

@@ -140,8 +140,10 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: 
 
 
 def test_a_release_is_kept_current(
-    studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path
+    studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path, postgres: str
 ) -> None:
+    import pyarrow.csv
+
     lines = made_up[0].read_text().splitlines(keepends=True)
     first, more = tmp_path / "first.csv", tmp_path / "more.csv"
     first.write_text("".join(lines[:401]))
@@ -158,10 +160,20 @@ def test_a_release_is_kept_current(
     page.set_input_files("[data-testid=insert-input]", more)
     page.wait_for_selector('[data-testid=history]:has-text("insert")', timeout=120_000)
     assert "500" in page.inner_text("[data-testid=history]")
+    execute(postgres, "CREATE DATABASE keeping")  # other tests look at what is in theirs
+    leaving = load(postgres.replace("/postgres?", "/keeping?"), pyarrow.csv.read_csv(more).slice(0, 40))
+    page.fill("[data-testid=change-address]", "people.csv")
+    page.click("[data-testid=change-by-table]")
+    page.wait_for_selector("[data-testid=problem]")
+    page.fill("[data-testid=change-address]", leaving)
+    choose(page, "change-verb", "People who leave")
+    page.click("[data-testid=change-by-table]")
+    page.wait_for_selector('[data-testid=history]:has-text("delete")', timeout=120_000)
+    assert "460" in page.inner_text("[data-testid=history]")
     page.click("[data-testid=audit]")
     page.wait_for_selector("[data-testid=audit-verdict]", timeout=60_000)
     with open_release(tmp_path / "people.store") as release:
-        assert [version.verb for version in release.history()] == ["create", "insert"]
+        assert [version.verb for version in release.history()] == ["create", "insert", "delete"]
 
 
 def test_a_table_on_a_server_is_released_without_leaving_it(

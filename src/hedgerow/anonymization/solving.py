@@ -264,7 +264,7 @@ def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement, budg
             "by_bound": best.by_bound,
         },
     }
-    return _at_node(space, requirement, best.node, details)
+    return at_node(space, requirement, best.node, details)
 
 
 def _by_research_value(
@@ -290,7 +290,7 @@ def _by_research_value(
         "score": _rounded(found.best.value),
         "search": _search_facts(space, found),
     }
-    return _at_node(space, requirement, found.best.node, details)
+    return at_node(space, requirement, found.best.node, details)
 
 
 def search_levels(
@@ -308,7 +308,8 @@ def search_levels(
     return search_research(space, requirement, budget, values, method.search, method.block, patience, tell, hire)
 
 
-def _at_node(space: Space, requirement: Requirement, node: Node, details: dict[str, Any]) -> Solution:
+def at_node(space: Space, requirement: Requirement, node: Node, details: dict[str, Any]) -> Solution:
+    """Publish a node of the lattice."""
     microdata = space.microdata
     recoding = recode(space, requirement, node).in_published_order(microdata)
     unknown = len(microdata.unknown)

@@ -44,7 +44,13 @@ StoreOption = Annotated[
         show_default=False,
     ),
 ]
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="{files} file of records.")]
+FileArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="{files} file of records, or a table on a server: postgresql://user@host/database?table=schema.name.",
+    ),
+]
 SamePlanOption = Annotated[
     Path | None,
     typer.Option("--plan", metavar="PLAN", help="Refuse unless the release was created with this plan."),
@@ -104,7 +110,11 @@ def delete(
     store: StoreOption,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file with the key column.", show_default=False),
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, Parquet or Arrow file, or table on a server, with the key column.",
+            show_default=False,
+        ),
     ] = None,
     keys: KeysOption = None,
     keys_from: KeysFromOption = None,

@@ -11,6 +11,7 @@ Identifier columns are never mentioned.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ from hedgerow.engines.rows import CountedLink, Rows, Selected
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.classes import number_classes
-from hedgerow.microdata.read import check_columns, clean, dictionary_encoded
+from hedgerow.microdata.read import check_columns, clean, gather, needed_columns
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.types import IntArray
@@ -195,6 +196,22 @@ class SqlEngine:
             names,
         )
 
+    def records(self, plan: Plan) -> Table:
+        """Read every record, in no order: the columns that a plan needs, and the key."""
+        session, source = self.session, SqlSource(self.session, plan)
+        check_columns(tuple(source.kinds), plan, session.place)
+        wanted = needed_columns(plan, key=True)
+        raw = gathered(session, source.plain(wanted))
+        if not raw.num_rows:
+            message = "The table has no records."
+            raise DataError(Problem("empty", message, session.place, "give a table with records"))
+        columns = {
+            name: cleaned(raw.column(f"r{i}"), source.kinds[name], plan.data.missing) for i, name in enumerate(wanted)
+        }
+        released = set(plan.released_columns)
+        stay = tuple(name for name in source.kinds if name not in released)
+        return Table(columns, raw.num_rows, stay, session.format or plan.data)
+
     @property
     def executor(self) -> Executor:
         """Where clusterings are run."""
@@ -310,6 +327,10 @@ class SqlSource:
 
     def _kept(self) -> dict[str, str]:
         return {f"k{i}": self._shown(name) for i, name in enumerate(self.plan.columns("sensitive", "other"))}
+
+    def plain(self, names: Sequence[str]) -> str:
+        """Every record, as it is; columns are called ``r0``, ``r1``, … in the order of these names."""
+        return self._select({f"r{i}": self._value(name) for i, name in enumerate(names)})
 
     def sample(self, most: int, scattered: str) -> str:
         """Values of the first quasi-identifier with their counts (``n``): all, or not more than ``most`` of them.
@@ -483,30 +504,9 @@ def _given(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedA
 
 
 def gathered(session: SqlSession, query: str) -> pa.Table:
-    """Gather the rows of a query column by column, text as whole numbers that point into its distinct values."""
-    import pyarrow as pa
-
-    chunks: dict[str, list[pa.Array]] = {}
-    for batch in session.stream(query):
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            encoded = column.dictionary_encode() if pa.types.is_string(column.type) else column
-            chunks.setdefault(name, []).append(encoded)
-    if not chunks:
+    """Gather the rows of a query column by column; the columns of one without rows are those of the query."""
+    batches = session.stream(query)
+    first = next(batches, None)
+    if first is None:
         return session.schema_of(query).empty_table()
-    columns = {}
-    for name, gathered in chunks.items():  # one after the other, so that only one is there twice
-        columns[name] = _compact(pa.chunked_array(gathered))
-        gathered.clear()
-    return pa.table(columns)
-
-
-def _compact(column: pa.ChunkedArray) -> pa.Array:
-    """Put a column into one piece, with as few bytes for each value as its number of distinct values needs."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column.combine_chunks()
-    whole = dictionary_encoded(column)
-    size = len(whole.dictionary)
-    kind = pa.int8() if size < 1 << 7 else pa.int16() if size < 1 << 15 else pa.int32()
-    return pa.DictionaryArray.from_arrays(whole.indices.cast(kind), whole.dictionary)
+    return gather(first.schema, itertools.chain([first], batches))

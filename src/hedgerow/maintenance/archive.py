@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from hedgerow.anonymization.withholding import as_part, part_of
-from hedgerow.engines import local
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
+from hedgerow.maintenance.changes.boxes import KeptBoxes, PublishedCells
 from hedgerow.maintenance.published import value_vectors
+from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Store, VersionRow
+from hedgerow.maintenance.store.state import latest
 from hedgerow.microdata import Microdata, Table, encode_table
+from hedgerow.microdata.columns import KeptEnds
 from hedgerow.microdata.microdata import encode_columns
 from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
 from hedgerow.types import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -65,6 +68,11 @@ class Archive:
             self.plan, self._asked = (Plan.loads(self.meta[name], base=None) for name in ("plan", "asked"))
         except (PlanError, KeyError):
             raise self._damaged() from None
+
+    @property
+    def on_lattice(self) -> bool:
+        """Whether everybody is published at one level per column."""
+        return METHODS[self.plan.method.name].needs_levels
 
     def is_plan(self, plan: Plan) -> bool:
         """Tell whether a plan is the one the release was created with, as it was given or as it was written out."""
@@ -148,16 +156,32 @@ class Archive:
         except (pa.ArrowException, ValueError, KeyError, IndexError):  # their texts may hold cells
             raise self._damaged() from None
 
-    def encode(self, table: Table, kept: BoolArray | None = None) -> Microdata:
+    def encode(
+        self, table: Table, kept: BoolArray | None = None, ends: Mapping[str, KeptEnds] | None = None
+    ) -> Microdata:
         """Encode a table whose rows are in the order of their keys: all, or some as if there were no others.
 
         What new records may be was looked at when they came. A value that has no leaf here was held back from the
-        first version, whose released records the plan was settled by.
+        first version, whose released records the plan was settled by. ``ends`` are those of intervals that are to be
+        published although no record has such a number.
         """
         if kept is None or kept.all():
-            return encode_table(table, self.lenient, in_order=True, strict=False)
+            return encode_table(table, self.lenient, in_order=True, strict=False, ends=ends)
         counts = kept.astype(np.int64)
-        return as_part(encode_table(part_of(table, counts), self.lenient, in_order=True, strict=False), table, counts)
+        part = encode_table(part_of(table, counts), self.lenient, in_order=True, strict=False, ends=ends)
+        return as_part(part, table, counts)
+
+    def encode_keeping(
+        self, table: Table, kept: BoolArray | None, cells: PublishedCells | None
+    ) -> tuple[Microdata, KeptBoxes | None]:
+        """Encode a table as :meth:`encode` does, with the boxes that its records are to keep, if they are."""
+        microdata = self.encode(table, kept)
+        if cells is None:
+            return microdata, None
+        ends = cells.ends(microdata)
+        if ends:
+            microdata = self.encode(table, kept, ends)
+        return microdata, cells.boxes(microdata)
 
     @property
     def lenient(self) -> Plan:
@@ -173,9 +197,9 @@ class Archive:
         import pyarrow as pa
 
         plan = self.plan.model_copy(update={"data": self._asked.data})  # another file may have another delimiter
-        table = local.read(data, plan, key=True)
+        table = read_records(data, plan)
         check_values(table, plan, data)
-        keys = rows.keys_of(table, plan, place_of(data))
+        keys = rows.keys_of(table, plan, place_of(data), are_numbered(data))
         read = rows.to_rows(table, keys, self.meta["kinds"], place_of(data))
         numbers = pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)}).sort_by("key")
         return read.append_column("record", numbers.column("record"))
@@ -185,12 +209,44 @@ class Archive:
         import pyarrow as pa
 
         only = self.plan.model_copy(update={"attributes": {}, "person": None, "data": self._asked.data})
-        keys = rows.keys_of(local.read(data, only, key=True), self.plan, place_of(data))
+        keys = rows.keys_of(read_records(data, only), self.plan, place_of(data), are_numbered(data))
         return pa.table({"key": keys, "record": np.arange(1, len(keys) + 1)})
 
     def _damaged(self) -> DataError:
         message = "The store is not as Hedgerow wrote it."
         return DataError(Problem("store-damaged", message, self.store.shown, "restore it from a copy"))
+
+    # -- what was published ------------------------------------------------------------------------------------------
+
+    def last_published(self, stored: pa.Table, upto: int) -> PublishedCells:
+        """Return what every stored row's record was last published as, in the versions up to one."""
+        shown, region, which = self._last_groups(stored, upto)
+        return PublishedCells.of_groups(self.plan, shown, region, which)
+
+    def labels_before(self, stored: pa.Table, upto: int) -> dict[str, list[str | None]]:
+        """Return the labels that stored rows were last published with, by quasi-identifier, and ``record``, from 1."""
+        shown, _, which = self._last_groups(stored, upto)
+        labels = [json.loads(text) for text in shown]
+        rows = np.flatnonzero(which >= 0)
+        found: dict[str, Any] = {"record": rows + 1}
+        for position, name in enumerate(self.plan.quasi_identifiers):
+            found[name] = [labels[group][position] for group in which[rows].tolist()]
+        return found
+
+    def _last_groups(self, stored: pa.Table, upto: int) -> tuple[list[str], list[str], IntArray]:
+        """Return what groups showed and where, and in which of them every row's record was last; −1 in none."""
+        import pyarrow.compute as pc
+
+        places = self.store.all_places(upto)
+        places = latest(places.filter(pc.greater_equal(places.column("group_number"), 0)), "key")
+        groups = self.store.all_groups(upto)
+        groups = latest(groups.filter(pc.greater(groups.column("size"), 0)), "number")
+        row_of = np.full(int(pc.max(groups.column("number")).as_py() or 0) + 1, -1)
+        row_of[groups.column("number").to_numpy()] = np.arange(groups.num_rows)
+        at = positions(stored, places)
+        number = np.append(places.column("group_number").to_numpy(), -1)[at]
+        shown, region = (groups.column(name).to_pylist() for name in ("shown", "region"))
+        return shown, region, np.where(at < 0, -1, row_of[number])
 
     # -- events ------------------------------------------------------------------------------------------------------
 
@@ -213,6 +269,8 @@ class Archive:
 
 def check_values(table: Table, plan: Plan, data: Any) -> None:
     """Refuse values without a leaf while the records still have the numbers that they have in their source."""
+    if not are_numbered(data):
+        table = replace(table, counts=np.ones(table.records, np.int64))
     try:
         encode_columns(table, plan)
     except DataError as error:
@@ -249,10 +307,6 @@ def refuse(named: pa.Table, wrong: BoolArray, code: str, what: str, data: Any, h
     if wrong.any():
         first, many = int(named.column("record").to_numpy()[wrong].min()), int(wrong.sum())
         subject = "1 key is" if many == 1 else f"{many:,} keys are"
-        message = f"{subject} {what}; the first is that of record {first:,}. Nothing was changed."
+        where = f"; the first is that of record {first:,}" if are_numbered(data) else ""
+        message = f"{subject} {what}{where}. Nothing was changed."
         raise DataError(Problem(code, message, place_of(data), hint))
-
-
-def place_of(data: Any) -> str:
-    """How messages name a source."""
-    return str(data) if isinstance(data, str | Path) else "data"

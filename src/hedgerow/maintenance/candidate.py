@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow import measures
 from hedgerow.anonymization.clustering import Cells, find_cells
 from hedgerow.anonymization.clustering.cells import find_blocks
+from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.exact import count_solved, solve_blocks
 from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.numbering import recoding_of
@@ -34,7 +36,9 @@ from hedgerow.maintenance.archive import (
 from hedgerow.maintenance.audit.audit import Audit, audit
 from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.changes import drift
-from hedgerow.maintenance.changes.change import Change, objective_of
+from hedgerow.maintenance.changes.boxes import KeptBoxes
+from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.levels import Levels
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
@@ -43,6 +47,7 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import Requirement
 from hedgerow.release import Release, make_release, verify_privately
+from hedgerow.release.facts import KEPT, keeping_facts
 from hedgerow.types import IntArray
 from hedgerow.verification import Verification
 from hedgerow.version import __version__
@@ -72,6 +77,12 @@ class Candidate:
         Their clusters, and how they came about.
     absent
         Why a record is in no cluster; for the others it means nothing.
+    boxes
+        What its records keep of what they were published as; None if they keep nothing.
+    levels
+        The levels at which all are published, on the lattice.
+    keeps
+        The version up to which nothing that was published may be narrower in this one; 0 if it may.
     made_by
         Version of Hedgerow that made it.
     """
@@ -83,6 +94,9 @@ class Candidate:
     microdata: Microdata
     change: Change
     absent: IntArray
+    boxes: KeptBoxes | None = None
+    levels: Levels | None = None
+    keeps: int = 0
     made_by: str = __version__
 
     @property
@@ -100,21 +114,24 @@ class Candidate:
     @cached_property
     def solution(self) -> Solution:
         """What its clusters publish and withhold."""
+        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
+        if self.levels is not None:
+            found = self.levels.solution(self.microdata, self.plan)
+            return replace(found, withheld_because=because)
         requirement = Requirement.of_plan(self.plan, self.microdata)
         cells = find_cells(self.microdata, requirement, ignore_limits=not self.plan.keeps_limits)
-        clusters = recoding_of(self.microdata, self.change.cluster_of)
-        because = {name: int((self.place == code).sum()) for name, code in REASONS.items()}
+        clusters = self._narrowest if self.boxes is None else self.boxes.widened(self.microdata, self._narrowest)
         found = of_clusters(self.microdata, self.plan, cells, clusters)
         details = {**found.details, **self._solved_exactly(requirement, cells, clusters)}
         return replace(found, details=details, withheld_because=because, withheld_is_least=False, cells_withheld=None)
 
     def _solved_exactly(self, requirement: Requirement, cells: Cells, clusters: Recoding) -> dict[str, Any]:
         """Say how much of it is grouped in the best way there is, however it came to that, if the plan improves."""
-        if self.plan.method.improve == "off":
+        if self.plan.method.improve not in EFFORTS or self.boxes is not None:  # boxes that are kept wide lose more
             return {}
         block_of = find_blocks(self.microdata, cells, ignore_limits=not self.plan.keeps_limits)
         blocks = Cells.none_failing(self.microdata, block_of)
-        objective, looks = objective_of(self.microdata, self.plan), EFFORTS[self.plan.method.improve].looks
+        objective, looks = Objective.of_plan(self.microdata, self.plan), EFFORTS[self.plan.method.improve].looks
         found = solve_blocks(self.microdata, blocks, requirement, objective, looks, clusters)
         best = found.proven & (found.before == found.after)
         proven = np.zeros(clusters.groups, np.bool_)
@@ -122,12 +139,35 @@ class Candidate:
         return {"solved_exactly": count_solved(block_of, blocks, replace(clusters, proven=proven))}
 
     @cached_property
+    def _narrowest(self) -> Recoding:
+        """Its clusters, published as narrow as their records allow."""
+        return recoding_of(self.microdata, self.change.cluster_of)
+
+    @cached_property
+    def narrowest(self) -> dict[str, float]:
+        """What it would lose if every group were as narrow as its records allow; empty where groups always are.
+
+        For the owner alone: what a reader sees kept wide would be told by the difference.
+        """
+        if self.boxes is None:
+            return {}
+        return {"narrowest_ntil": round(float(measures.ntil(self.microdata, self._narrowest)), 12)}
+
+    @cached_property
     def release(self) -> Release:
         """The release, not yet verified."""
         everybody = len(self.microdata.record_of) == len(self.place)
         whole = self.microdata if everybody else self.archive.encode(self.table)
         release = make_release(self.table, Settled(self.plan, whole, self.microdata, self.solution))
-        return replace(release, facts={**release.facts, "version": self.made_by})
+        facts = {**release.facts, "version": self.made_by}
+        if not self.keeps:
+            return replace(release, facts=facts)
+        import pyarrow as pa
+
+        facts = keeping_facts(self.plan, facts)
+        private = {**release.private, **self.narrowest}
+        before = pa.table(self.archive.labels_before(self.rows, self.keeps))
+        return replace(release, facts=facts, private=private, before=before)
 
     def facts(self) -> dict[str, Any]:
         """The facts of the release as plain data, as they come back from JSON."""
@@ -241,7 +281,7 @@ class Candidate:
         }
 
     def _scores(self, verb: str, facts: Mapping[str, Any], threads: int | None) -> dict[str, Any]:
-        scores = {name: facts[name] for name in SCORES}
+        scores = {name: facts[name] for name in SCORES} | self.narrowest
         if verb in ("create", "restart"):
             samples = drift.sample_losses(self.microdata, self.plan, threads)
             return {**scores, "samples": samples, "fresh_ntil": scores["ntil"], "exact": True, "drift": 0.0}
@@ -258,10 +298,13 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
     state = archive.state(row.number)
     table = archive.table(state.rows)
-    microdata = archive.encode(table, state.place >= 0)
+    keeps = row.number - 1 if KEPT in row.facts else 0  # versions of earlier Hedgerows did not
+    levels = Levels.of_facts(row.facts, archive.plan) if archive.on_lattice else None
+    cells = archive.last_published(state.rows, keeps) if keeps and levels is None else None
+    microdata, boxes = archive.encode_keeping(table, state.place >= 0, cells)
     change = Change(state.place[microdata.record_of], state.used, {})
     made_by = row.facts["version"]  # it stays the release of the program that made it
-    return Candidate(archive, None, state.rows, table, microdata, change, state.place, made_by)
+    return Candidate(archive, None, state.rows, table, microdata, change, state.place, boxes, levels, keeps, made_by)
 
 
 def audit_events(events: Events, plan: Plan, newest: int) -> Audit:

@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hedgerow.anonymization.solving import lattice_budget, refuse_too_many
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.maintenance.archive import HELD_BACK, NO_LEAF, WITHDRAWN, Archive, LivingRecords, known
 from hedgerow.maintenance.audit.audit import Audit
 from hedgerow.maintenance.candidate import Candidate
 from hedgerow.maintenance.changes import republish
+from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change, maintain
+from hedgerow.maintenance.changes.levels import Levels, nearest
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
-from hedgerow.types import BoolArray, IntArray, Progress
+from hedgerow.types import BoolArray, IntArray, Progress, Steps
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Work = Callable[[Microdata, IntArray], tuple[Change, BoolArray]]
-"""Takes records and the clusters they were in, −1 in none; returns the change, and whom it withdraws for good."""
+Work = Callable[[Microdata, IntArray, KeptBoxes | None], tuple[Change, BoolArray]]
+"""Takes records, the clusters they were in, −1 in none, and the boxes they are to keep, if they are; returns the
+change, and whom it withdraws for good."""
 AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
@@ -46,7 +50,8 @@ class ChangedRecords:
 def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, new: pa.Table | None) -> ChangedRecords:
     """Take records out of a version and put new ones in.
 
-    A record that is replaced by its like stays where it lies; one that was withdrawn for good stays withdrawn.
+    A record that is replaced by its like stays where it lies; one that was withdrawn for good stays withdrawn. Under
+    ``republish: only-coarser`` a record whose quasi-identifiers stay is its like: elsewhere it might show.
     """
     import pyarrow as pa
 
@@ -70,7 +75,8 @@ def _leave_in_place(
     before = archive.table(state.rows.filter(removed))
     at = np.flatnonzero(known(_keys(table, plan), state.rows.filter(removed)))
     same = np.ones(len(at), bool)
-    for name in (*plan.columns("quasi-identifier", "sensitive"), *filter(None, [plan.person])):
+    roles = ("quasi-identifier",) if plan.republish == "only-coarser" else ("quasi-identifier", "sensitive")
+    for name in (*plan.columns(*roles), *filter(None, [plan.person])):
         if name == plan.key:
             continue
         then, now = before.columns[name].to_pylist(), table.columns[name].take(at).to_pylist()
@@ -104,14 +110,17 @@ def next_version(
     def progress(done: int, total: int) -> None:
         tell("maintaining", done, total)
 
-    def freely(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
-        if plan.republish == "free":
+    def freely(microdata: Microdata, before: IntArray, boxes: KeptBoxes | None) -> tuple[Change, BoolArray]:
+        if boxes is None:
             change = maintain(microdata, plan, before, state.used, threads, progress)
         else:
-            change = republish.only_coarser(microdata, plan, before, state.used)
+            change = republish.only_coarser(microdata, plan, before, state.used, boxes)
         return change, np.zeros(len(before), bool)
 
     tell("maintaining", 0, 0)
+    if archive.on_lattice:
+        made = _at_levels(archive, state, changed, progress)
+        return made, audit_if_small(made, tell)
     if plan.republish in ("free", "only-coarser"):
         made = _settled(archive, state, changed, freely)
         return made, audit_if_small(made, tell)
@@ -128,23 +137,64 @@ def _settled(
     absent = np.where(changed.place == WITHDRAWN, WITHDRAWN, 0)
     if held is not None:
         absent[held] = HELD_BACK
+    cells = None
+    if archive.plan.republish == "only-coarser":
+        cells = archive.last_published(changed.rows, state.number)
     while True:
         kept = absent == 0
-        microdata = archive.encode(changed.table, kept)
+        microdata, boxes = archive.encode_keeping(changed.table, kept, cells)
         known = np.zeros(len(absent), bool)
         known[microdata.record_of] = True
         if (kept & ~known).any():
             absent[kept & ~known] = NO_LEAF  # and what else they hold must not play a part
             continue
         place = changed.place[microdata.record_of]
-        change, withdrawn = work(microdata, np.where(place < 0, -1, place))
+        change, withdrawn = work(microdata, np.where(place < 0, -1, place), boxes)
         out = change.cluster_of < 0
         if not out.any():
-            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent)
+            keeps = 0 if boxes is None else state.number
+            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent, boxes, keeps=keeps)
         absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
         if absent.all():
             message = "No group would be left that meets every demand. Nothing was changed."
             raise NoSolution(Problem("all-withheld", message, hint="combine it with other changes"))
+
+
+def _at_levels(archive: Archive, state: LivingRecords, changed: ChangedRecords, progress: Steps) -> Candidate:
+    """Publish all at the levels of the version before, or the nearest that hold; whose groups fail are held back.
+
+    In rounds, as a fresh release is made: the last one sees nobody who is held back, and finds levels for the others.
+    """
+    plan, before = archive.plan, Levels.of_facts(archive.row(state.number).facts, archive.plan)
+    absent = np.zeros(len(changed.place), np.int64)
+    while True:
+        kept = absent == 0
+        microdata = archive.encode(changed.table, kept)
+        known = np.zeros(len(absent), bool)
+        known[microdata.record_of] = True
+        if (kept & ~known).any():
+            absent[kept & ~known] = NO_LEAF
+            continue
+        refuse_too_many(microdata, plan, len(microdata.unknown))
+        budget, levels = lattice_budget(microdata, plan), None
+        if (absent == HELD_BACK).any():  # there are levels at which all who are left stay, unless t-closeness is asked
+            levels = nearest(microdata, plan, before.node, 0, progress)
+        levels = levels or nearest(microdata, plan, before.node, budget, progress)
+        if levels is None:
+            message = "No levels at or above those of the release meet every demand. Nothing was changed."
+            if plan.republish != "only-coarser":
+                message = "No levels meet every demand. Nothing was changed."
+            raise NoSolution(Problem("no-node", message, hint="combine it with other changes, or create a new release"))
+        out = levels.solution(microdata, plan).recoding.group_of < 0
+        if not out.any():
+            ups = [max(now - then, 0) for now, then in zip(levels.node, before.node, strict=True)]
+            downs = [max(then - now, 0) for now, then in zip(levels.node, before.node, strict=True)]
+            change = Change(np.zeros(len(out), np.int64), 1, {"raised": sum(ups), "lowered": sum(downs)})
+            keeps = state.number if plan.republish == "only-coarser" else 0
+            return Candidate(
+                archive, state, changed.rows, changed.table, microdata, change, absent, None, levels, keeps
+            )
+        absent[microdata.record_of[out]] = HELD_BACK
 
 
 def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
@@ -164,7 +214,7 @@ def _gated(
     newcomers = (changed.place < 0) & (changed.place != WITHDRAWN)
     held = np.zeros(len(newcomers), bool)
 
-    def together(microdata: Microdata, before: IntArray) -> tuple[Change, BoolArray]:
+    def together(microdata: Microdata, before: IntArray, _: KeptBoxes | None) -> tuple[Change, BoolArray]:
         return republish.cohorts(microdata, plan, before, state.used, np.setdiff1d(lost, stay))
 
     while True:

@@ -8,14 +8,13 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
-from hedgerow.anonymization.withholding import as_part, part_of, settle
-from hedgerow.engines import local
+from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintenance import rows
@@ -28,15 +27,17 @@ from hedgerow.maintenance.archive import (
     check_values,
     differing,
     known,
-    place_of,
     refuse,
 )
 from hedgerow.maintenance.audit.audit import Audit
 from hedgerow.maintenance.candidate import Candidate, audit_events, rebuilt
 from hedgerow.maintenance.changes.change import Change
+from hedgerow.maintenance.changes.levels import Levels
+from hedgerow.maintenance.changes.levels import lower as lower_levels
 from hedgerow.maintenance.changes.optimize import limited_in_width, optimize
 from hedgerow.maintenance.damage import tells_of_damage
 from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
+from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PASSES = 1000
+Regrouped: TypeAlias = "tuple[Microdata, Change, IntArray, Levels | None]"
+"""Records grouped anew: they and their clusters, why others are absent, and their levels, on the lattice."""
 
 
 def create_release(
@@ -64,9 +67,9 @@ def create_release(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow) or a pandas, polars or pyarrow table.
+        A path (CSV, Parquet, Arrow), the address of a table on a server, or a pandas, polars or pyarrow table.
     plan
-        A plan that names the ``key`` of the records and clusters.
+        A plan that names the ``key`` of the records.
     store
         A file to create, or ``postgresql://…?schema=name``. If there is a store that holds just this release, made of
         the same table and plan and not changed since, it is opened: it was created before.
@@ -97,10 +100,12 @@ def create_release(
         if taken is not None and not _may_hold(opened, asked):
             raise taken
         tell("reading", 0, 0)
-        table = local.read(data, asked, key=True)
+        table = read_records(data, asked)
         check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
-        stored = rows.to_rows(table, rows.keys_of(table, asked, place_of(data)), kinds, place_of(data))
+        stored = rows.to_rows(
+            table, rows.keys_of(table, asked, place_of(data), are_numbered(data)), kinds, place_of(data)
+        )
         if taken is not None:
             if not stored.equals(opened.records(1).select(["key", "content"]).sort_by("key")):
                 raise taken
@@ -108,8 +113,7 @@ def create_release(
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
-        found = made.solution.cluster_of
-        assert found is not None  # only methods that cluster come here
+        change, levels = _begun(made)
         absent = np.full(table.records, HELD_BACK, np.int64)
         absent[made.whole.unknown] = NO_LEAF
         meta = {
@@ -119,8 +123,7 @@ def create_release(
             "kinds": kinds,
             "not_released": json.dumps(list(table.not_released)),
         }
-        change = Change(found, int(found.max(initial=-1)) + 1, {})
-        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent)
+        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent, levels=levels)
         tell("verifying", 0, 0)
         version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
         tell("writing", 0, 0)
@@ -212,32 +215,38 @@ class MaintainedRelease:
         if effort != "off" and wide:
             message = f"Groups of {wide[0]!r} are limited in width; a search cannot regroup those of a release."
             raise PlanError(Problem("conflict", message, hint="use improve: off"))
+        if effort != "off" and self._archive.on_lattice:
+            message = "A release on the lattice has levels, and no groups that a search could regroup."
+            raise PlanError(Problem("conflict", message, hint="use improve: off"))
         if passes not in range(MOST_PASSES + 1):
             message = f"The 'passes' parameter must be a whole number from 0 to {MOST_PASSES:,}."
             raise DataError(Problem("usage", message))
 
-        def lower(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+        def lower(state: LivingRecords, table: Table) -> Regrouped:
             tell, threads = self._progress("optimizing"), self._threads or os.cpu_count() or 1
             microdata = self._archive.encode(table, state.place >= 0)
             before = state.place[microdata.record_of]
+            if self._archive.on_lattice:
+                had = Levels.of_facts(self._archive.row(state.number).facts, self.plan)
+                levels = lower_levels(microdata, self.plan, had.node, tell)
+                steps = {"lowered": sum(had.node) - sum(levels.node)}
+                return microdata, Change(before, state.used, steps), state.place, levels
             change = optimize(microdata, self.plan, before, state.used, int(passes), tell, effort, threads)
-            return microdata, change, state.place
+            return microdata, change, state.place, None
 
         return self._regroup("optimize", lower)
 
     def restart(self) -> VersionRow:
         """Make the release afresh from the same records, as if it were created now."""
 
-        def afresh(state: LivingRecords, table: Table) -> tuple[Microdata, Change, IntArray]:
+        def afresh(state: LivingRecords, table: Table) -> Regrouped:
             kept = (state.place != WITHDRAWN).astype(np.int64)
             part, tell = part_of(table, kept), self._progress("clustering")
             made = settle(part, self._archive.lenient, self._threads, tell, in_order=True)
-            found = made.solution.cluster_of
-            assert found is not None  # only methods that cluster come here
+            change, levels = _begun(made, state.used)
             absent = np.where(kept, HELD_BACK, WITHDRAWN)
             absent[np.flatnonzero(kept)[made.whole.unknown]] = NO_LEAF
-            change = Change(found + state.used, state.used + int(found.max(initial=-1)) + 1, {})
-            return as_part(made.microdata, table, kept), change, absent
+            return as_part(made.microdata, table, kept), change, absent, levels
 
         return self._regroup("restart", afresh)
 
@@ -375,9 +384,7 @@ class MaintainedRelease:
         made, found = next_version(self._archive, state, changed, self._threads, self._tell)
         return self._verified(verb, made, found, counts)
 
-    def _regroup(
-        self, verb: str, work: Callable[[LivingRecords, Table], tuple[Microdata, Change, IntArray]]
-    ) -> VersionRow:
+    def _regroup(self, verb: str, work: Callable[[LivingRecords, Table], Regrouped]) -> VersionRow:
         """Group the same records anew."""
         if self.plan.republish in ("only-coarser", "cohorts"):
             message = f"The plan says 'republish: {self.plan.republish}', so people may not be grouped anew."
@@ -385,8 +392,9 @@ class MaintainedRelease:
         self._tell("encoding", 0, 0)
         state = self._archive.state()
         table = self._archive.table(state.rows)
-        made = Candidate(self._archive, state, state.rows, table, *work(state, table))
-        if verb == "optimize" and np.array_equal(made.place, state.place):
+        microdata, change, absent, levels = work(state, table)
+        made = Candidate(self._archive, state, state.rows, table, microdata, change, absent, levels=levels)
+        if verb == "optimize" and np.array_equal(made.place, state.place) and not change.steps.get("lowered"):
             return self._archive.row()
         found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
         if self.plan.republish == "gated" and found is not None and found.leaks:
@@ -441,6 +449,17 @@ class MaintainedRelease:
         return lambda done, total: self._tell(doing, done, total)
 
 
+def _begun(made: Settled, used: int = 0) -> tuple[Change, Levels | None]:
+    """Take the clusters of a release that was made afresh, or its levels; clusters are numbered on."""
+    found = made.solution.cluster_of
+    if found is not None:
+        return Change(found + used, used + int(found.max(initial=-1)) + 1, {}), None
+    everybody = np.zeros(
+        len(made.microdata.record_of), np.int64
+    )  # on the lattice there is one cluster: who is released
+    return Change(everybody, 1, {}), Levels.of_solution(made.solution)
+
+
 def _may_hold(store: Store, plan: Plan) -> bool:
     """Tell whether a store is that of a release with this plan which was created and never changed."""
     return store.head() == 1 and not store.erasures() and store.meta().get("asked_digest") == plan.digest()
@@ -451,11 +470,23 @@ def _check_plan(plan: Plan) -> None:
     if plan.key is None:
         message = "The plan names no 'key', the column by which records are found again."
         problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
-    if METHODS[plan.method.name].needs_levels:
-        message = "A release made on the lattice cannot be maintained: a change may move every level."
-        problems.append(Problem("conflict", message, hint="use a method that clusters, such as method: cluster"))
-    if plan.method.suppress or (plan.merges and plan.method.overlap != "allowed"):
-        message = "A release with suppressed cells, or ranges that must not overlap, cannot be maintained."
-        problems.append(Problem("conflict", message, hint="leave 'suppress' and 'overlap' out of the method"))
+    if METHODS[plan.method.name].needs_levels and plan.republish in ("gated", "cohorts"):
+        message = (
+            f"The plan says 'republish: {plan.republish}', but on the lattice newcomers join the groups that are "
+            "there: all are published at the same levels."
+        )
+        problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
+    if plan.method.suppress:
+        message = (
+            "A release with suppressed cells cannot be maintained: a newcomer may need a cell that others show, and "
+            "cells that come and go tell readers of several versions whose they are."
+        )
+        problems.append(Problem("conflict", message, hint="leave 'suppress' out of the method"))
+    if plan.method.overlap == "forbidden":
+        message = (
+            "A release whose ranges must not overlap cannot be maintained: one newcomer in a gap between ranges can "
+            "move the ranges of everybody."
+        )
+        problems.append(Problem("conflict", message, hint="leave 'overlap' out of the method"))
     if problems:
         raise PlanError(problems)

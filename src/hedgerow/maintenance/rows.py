@@ -68,22 +68,19 @@ def _survives(column: pa.ChunkedArray) -> bool:
         return False
 
 
-def keys_of(table: Table, plan: Plan, place: str) -> pa.Array:
-    """Return the keys of a table's records as text.
+def keys_of(table: Table, plan: Plan, place: str, numbered: bool = True) -> pa.Array:
+    """Return the keys of a table's records as text; ``numbered``: whether messages may name records by number.
 
     Raises
     ------
     DataError
         If a record has no key, or two have the same. No key is in the message.
     """
-    import pyarrow as pa
-
-    labels, indices = distinct_labels(table.columns[plan.key or ""])
-    texts = [None if label is None else label.strip() for label in labels]
-    keys = pa.array(texts, pa.string()).take(pa.array(indices))
+    keys = _as_keys(table.columns[plan.key or ""])
     absent = np.flatnonzero(keys.is_null().to_numpy(zero_copy_only=False))
     if len(absent):
-        message = f"{len(absent):,} records have no key in {plan.key!r}; the first is record {int(absent[0]) + 1:,}."
+        one = f"; the first is record {int(absent[0]) + 1:,}" if numbered else ""
+        message = f"{len(absent):,} records have no key in {plan.key!r}{one}."
         raise DataError(Problem("no-key", message, place, "every record needs a key of its own"))
     encoded = keys.dictionary_encode()
     numbers = encoded.indices.to_numpy()
@@ -91,12 +88,25 @@ def keys_of(table: Table, plan: Plan, place: str) -> pa.Array:
     np.minimum.at(first, numbers, np.arange(len(numbers)))
     again = np.flatnonzero(first[numbers] != np.arange(len(numbers)))
     if len(again):
-        message = (
-            f"{len(again):,} records repeat the key of another in {plan.key!r}; "
-            f"the first such is record {int(again[0]) + 1:,}."
-        )
+        one = f"; the first such is record {int(again[0]) + 1:,}" if numbered else ""
+        message = f"{len(again):,} records repeat the key of another in {plan.key!r}{one}."
         raise DataError(Problem("duplicate-key", message, place, "a key names one record only"))
     return keys
+
+
+def _as_keys(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as text without white space at its ends; text that has none is not looked at one by one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        encoded = dictionary_encoded(column)
+        texts = encoded.dictionary.cast(pa.string())
+        if not pc.any(pc.match_substring_regex(texts, r"^[\s\x1c-\x1f\x{85}\pZ]|[\s\x1c-\x1f\x{85}\pZ]$")).as_py():
+            return texts.take(encoded.indices)
+    labels, indices = distinct_labels(column)
+    stripped = [None if label is None else label.strip() for label in labels]
+    return pa.array(stripped, pa.string()).take(pa.array(indices))
 
 
 def to_rows(table: Table, keys: pa.Array, kinds: str, place: str) -> pa.Table:

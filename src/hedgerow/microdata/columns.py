@@ -214,12 +214,34 @@ class Encoded:
     unknown: npt.NDArray[np.bool_] | None
 
 
+@dataclass(frozen=True)
+class KeptEnds:
+    """Ends of free intervals that must be possible in a column, though no record may have such a number.
+
+    Attributes
+    ----------
+    numbers
+        Numbers that are codes too.
+    whole
+        Whether intervals may be written as those of whole numbers alone.
+    """
+
+    numbers: tuple[str, ...] = ()
+    whole: bool = True
+
+
 def encode(
-    name: str, attribute: Attribute, values: pa.ChunkedArray, counts: IntArray | None = None, strict: bool = True
+    name: str,
+    attribute: Attribute,
+    values: pa.ChunkedArray,
+    counts: IntArray | None = None,
+    strict: bool = True,
+    ends: KeptEnds | None = None,
 ) -> Encoded:
     """Encode one quasi-identifier column; ``counts`` says how many records each row stands for, one each without it.
 
-    ``strict``: whether a limit of a flat column must name a value that occurs.
+    ``strict``: whether a limit of a flat column must name a value that occurs. ``ends``: for a column of free
+    intervals, what else can be published.
 
     Raises
     ------
@@ -229,7 +251,7 @@ def encode(
     labels, indices = distinct_labels(values)
     present = [label for label in labels if label is not None]
     if attribute.free:
-        return _encode_free(name, attribute, labels, indices, present, counts)
+        return _encode_free(name, attribute, labels, indices, present, counts, ends or KeptEnds())
     built = build_hierarchy(attribute, present)
     hierarchy, leaf_of = built.hierarchy, dict(built.leaf_of)
     unplaced: tuple[str, ...] = built.unplaced
@@ -258,11 +280,12 @@ def _encode_free(
     indices: IntArray,
     present: list[str],
     counts: IntArray | None,
+    ends: KeptEnds,
 ) -> Encoded:
     not_numbers = {label for label in present if parse_number(label) is None}
     unknown = records_without_leaf(name, attribute, labels, indices, not_numbers, counts)
     numbers = [label for label in present if label not in not_numbers]
-    intervals = Intervals.over(numbers, attribute.snap, name)
+    intervals = Intervals.over([*numbers, *ends.numbers], attribute.snap, name, 0 if ends.whole else 1)
     has_missing = any(label is None for label in labels)
     weight = 1 if attribute.weight is None else attribute.weight
     column = FreeColumn(name, intervals, *_cuts_and_width(attribute), has_missing, weight)

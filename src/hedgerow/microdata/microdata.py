@@ -9,7 +9,7 @@ collapses a table where it lies counts by them, and orders the records by the ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.microdata.columns import Encoded, QuasiIdentifier, TreeColumn, encode, in_records, with_limit
+from hedgerow.microdata.columns import (
+    Encoded,
+    KeptEnds,
+    QuasiIdentifier,
+    TreeColumn,
+    encode,
+    in_records,
+    with_limit,
+)
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -122,13 +130,20 @@ class Microdata:
         return f"Microdata({sizes})"
 
 
-def encode_table(table: Table, plan: Plan, in_order: bool = False, strict: bool = True) -> Microdata:
+def encode_table(
+    table: Table,
+    plan: Plan,
+    in_order: bool = False,
+    strict: bool = True,
+    ends: Mapping[str, KeptEnds] | None = None,
+) -> Microdata:
     """Encode the quasi-identifiers and sensitive columns of a table and collapse it to profiles.
 
     ``in_order``: records that agree in all that is released keep the order of the table; else they stand in any.
     ``strict``: whether a limit of a flat column must name a value that occurs; a part of a table need not hold it.
+    ``ends``: by column of free intervals, what must be possible there besides what its records have.
     """
-    encoded, sensitive = encode_columns(table, plan, strict)
+    encoded, sensitive = encode_columns(table, plan, strict, ends)
     tied = [name for name in (*plan.columns("sensitive"), *plan.columns("other")) if name in table.columns]
     ties = [ranks(table.columns[name]) for name in tied]
     if in_order:
@@ -187,7 +202,7 @@ def collapse(
 
 
 def encode_columns(
-    table: Table, plan: Plan, strict: bool = True
+    table: Table, plan: Plan, strict: bool = True, ends: Mapping[str, KeptEnds] | None = None
 ) -> tuple[list[Encoded], list[tuple[SensitiveColumn, IntArray, IntArray]]]:
     """Encode all columns, and report the problems of all of them together."""
     encoded: list[Encoded] = []
@@ -199,7 +214,8 @@ def encode_columns(
             if attribute.role == "sensitive":
                 sensitive.append(encode_sensitive(name, attribute, table.columns[name], table.counts))
             else:
-                encoded.append(encode(name, attribute, table.columns[name], table.counts, strict))
+                kept = None if ends is None else ends.get(name)
+                encoded.append(encode(name, attribute, table.columns[name], table.counts, strict, kept))
         except HedgerowError as error:
             problems += error.problems
     if problems:

@@ -43,8 +43,11 @@ __all__ = [
     "file_extent",
     "file_format",
     "file_schema",
+    "gather",
+    "needed_columns",
     "place_of",
     "read_batches",
+    "read_gathered",
     "read_table",
 ]
 
@@ -80,8 +83,7 @@ class Table:
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
     """Read the columns a plan needs from a path or a table in memory; the record key only if it is asked for."""
     check_file(source)
-    also = (plan.person, plan.key if key else None)
-    wanted = [*plan.released_columns, *dict.fromkeys(name for name in also if name is not None)]
+    wanted = list(needed_columns(plan, key))
     if isinstance(source, str | Path):
         table, names, form = _read_file(Path(source), plan, wanted)
         columns = {name: table.column(name) for name in wanted}
@@ -118,9 +120,9 @@ class Batches:
     format: DataFormat
 
 
-def read_batches(source: Any, plan: Plan) -> Batches:
+def read_batches(source: Any, plan: Plan, key: bool = False) -> Batches:
     """Read the columns a plan needs piece by piece, as they are written: text is not cleaned yet."""
-    wanted = list(dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])]))
+    wanted = list(needed_columns(plan, key))
     if not isinstance(source, str | Path):
         table, names = _read_stream(source, wanted, plan)
         check_types(table.schema, place_of(source))
@@ -133,6 +135,55 @@ def read_batches(source: Any, plan: Plan) -> Batches:
     except BaseException:
         answer.close()
         raise
+
+
+def needed_columns(plan: Plan, key: bool = False) -> tuple[str, ...]:
+    """Return the columns that a plan needs: those released, the person, and the record key if it is asked for."""
+    also = (plan.person, plan.key if key else None)
+    return (*plan.released_columns, *dict.fromkeys(name for name in also if name is not None))
+
+
+def read_gathered(source: Any, plan: Plan) -> Table:
+    """Read the columns a plan needs and the record key, never more than a piece of the source at a time.
+
+    What comes out is as :func:`read_table` has it.
+    """
+    read = read_batches(source, plan, key=True)
+    gathered = gather(read.schema, read.batches)
+    if not gathered.num_rows:
+        raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
+    columns = {name: clean(gathered.column(name), read.format.missing) for name in read.schema.names}
+    released = set(plan.released_columns)
+    stay = tuple(name for name in read.names if name not in released)
+    return Table(columns, gathered.num_rows, stay, read.format)
+
+
+def gather(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.Table:
+    """Gather rows column by column, text as whole numbers that point into its distinct values."""
+    import pyarrow as pa
+
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in schema.names}
+    for batch in batches:
+        for name, column in zip(schema.names, batch.columns, strict=True):
+            text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+            chunks[name].append(column.dictionary_encode() if text else column)
+    columns = {}
+    for field in schema:  # one after the other, so that only one is there twice
+        gathered = chunks.pop(field.name)
+        columns[field.name] = _compact(pa.chunked_array(gathered)) if gathered else pa.array([], field.type)
+    return pa.table(columns)
+
+
+def _compact(column: pa.ChunkedArray) -> pa.Array:
+    """Put a column into one piece, with as few bytes for each value as its number of distinct values needs."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.combine_chunks()
+    whole = dictionary_encoded(column)
+    size = len(whole.dictionary)
+    kind = pa.int8() if size < 1 << 7 else pa.int16() if size < 1 << 15 else pa.int32()
+    return pa.DictionaryArray.from_arrays(whole.indices.cast(kind), whole.dictionary)
 
 
 def _closing(answer: sandbox.Answer) -> Iterator[pa.RecordBatch]:

@@ -501,7 +501,8 @@ class PlanModel(Frozen):
     republish: Literal["free", "only-coarser", "gated", "cohorts"] = Field(
         default="free",
         description="what a new version of a maintained release may change, since others may hold the old ones: "
-        "anything; groups may only be merged; only what passes the audit; nobody ever changes groups",
+        "anything; nothing gets narrower, groups may only be merged; only what passes the audit; nobody ever changes "
+        "groups",
     )
     drift: Drift | None = Field(default=None, description="when a maintained release advises to start over")
     seed: int = Field(default=0, ge=0, description="picks where clustering starts")

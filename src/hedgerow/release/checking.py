@@ -49,7 +49,8 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
         assert isinstance(engine, LocalEngine)
         assert isinstance(written, Path)
         rows = np.arange(1, len(release.record_of_row) + 1)
-        found = verify_release(written, engine.data, pa.table({"record": release.record_of_row + 1, "row": rows}))
+        numbers = pa.table({"record": release.record_of_row + 1, "row": rows})
+        found = verify_release(written, engine.data, numbers, release.before)
     try:
         found.raise_if_broken()
     except BrokenPromise as error:

@@ -8,6 +8,7 @@ plays a part, and why they are withheld is not said. That is for the owner alone
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,10 @@ from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_re
 from hedgerow.privacy.requirement import people_by_group
 from hedgerow.release.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
 from hedgerow.version import __version__
+
+KEPT = "republish"
+"""The fact by which a version is known whose groups keep what they were published as."""
+EXACT = "exact_end_points"
 
 
 def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solution) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         "limits_broken_by_attribute": breaks,
         "limits_by_attribute": limits_by_attribute(microdata, plan, recoding),
         **_measures(measured),
-        "exact_end_points": exact_end_points(microdata, recoding),
+        EXACT: exact_end_points(microdata, recoding),
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "largest_share_of_one_value": largest_shares(microdata, recoding.group_of, recoding.groups),
         "columns_released": list(plan.released_columns),
@@ -84,6 +89,14 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         facts["persons"] = microdata.people()
         facts["smallest_group_persons"] = int(np.bincount(pairs[0]).min(initial=microdata.people()))
     return facts
+
+
+def keeping_facts(plan: Plan, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn facts into those of a version whose groups may be wider than their records, and say that they may be.
+
+    How many records have an exact end for their value is not said: an end that nobody has any more would show.
+    """
+    return {name: fact for name, fact in facts.items() if name != EXACT} | {KEPT: plan.republish}
 
 
 def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str, Any]:

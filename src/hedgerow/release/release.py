@@ -40,6 +40,9 @@ class Release:
         Never written.
     verification
         What the independent check found, of what was written, against the data it was made from.
+    before
+        Private, never written: what records were last published as, ``record`` (from 1) and a label for every
+        quasi-identifier, where they must not be published narrower than that.
     """
 
     rows: Rows
@@ -48,6 +51,7 @@ class Release:
     kind: str = "pyarrow"
     private: Mapping[str, Any] = field(default_factory=dict)
     verification: Verification | None = None
+    before: pa.Table | None = None
 
     @property
     def told(self) -> dict[str, Any]:

@@ -69,3 +69,11 @@ def _pair(pairs: Mapping[str, Any], k: int, meaning: str) -> tuple[str, int, str
 
 def _number(count: int | None) -> str:
     return NONE if count is None else f"{count:,}"
+
+
+def kept_wide(scores: Mapping[str, Any]) -> str:
+    """Say what it costs that no group is published narrower than before; nothing where none is wider."""
+    narrowest = scores.get("narrowest_ntil")
+    if narrowest is None or round(scores["ntil"] - narrowest, 4) <= 0:
+        return ""
+    return f"{narrowest:.4f} if every group were as narrow as its records; republish: only-coarser keeps them wide"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.verification.counting.evidence import Evidence
 from hedgerow.verification.counting.row_evidence import RowEvidence
 from hedgerow.verification.promises.agreement import check_facts, check_plan
+from hedgerow.verification.promises.coarser import check_only_coarser
 from hedgerow.verification.promises.counts import check_counts
 from hedgerow.verification.promises.groups import check_disclosures, check_k
 from hedgerow.verification.promises.limits import check_levels, check_limits
@@ -27,8 +28,13 @@ from hedgerow.verification.reading.published import Unreadable, list_release, re
 from hedgerow.verification.reading.stated import FACTS, is_proven
 from hedgerow.verification.result import Promise, Verification
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def verify_release(folder: Path | str, original: Any = None, link: Any = None) -> Verification:
+
+def verify_release(
+    folder: Path | str, original: Any = None, link: Any = None, before: pa.Table | None = None
+) -> Verification:
     """Check a release against its own plan and facts, and against the original where that is given.
 
     Parameters
@@ -40,6 +46,9 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     link
         The private link table: a path to a CSV file ``record,row``, a table, or a pair of arrays (record, row).
         Needs the original.
+    before
+        What records were last published as, in earlier versions of the release: ``record`` (from 1) and a label for
+        every quasi-identifier. Needs the link: no record may be published narrower.
 
     Returns
     -------
@@ -67,7 +76,7 @@ def verify_release(folder: Path | str, original: Any = None, link: Any = None) -
     except Unreadable as error:
         return Verification((listing.promise, Promise("readable", "a table", str(error), kept=False)), str(folder))
     source = None if original is None else read_original(original, published.plan)
-    evidence = RowEvidence(published, source, None if link is None else read_link(link))
+    evidence = RowEvidence(published, source, None if link is None else read_link(link), before)
     found = conclude(evidence, str(folder))
     return replace(found, promises=(listing.promise, *found.promises))
 
@@ -100,6 +109,8 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
         yield check_overlap(evidence)
     if evidence.plan.method.name == "lattice" and evidence.linked:
         yield check_levels(evidence)
+    if isinstance(evidence, RowEvidence) and evidence.before is not None:
+        yield check_only_coarser(evidence, evidence.before)
     if evidence.plan.rules:
         yield check_rules(evidence)
     yield check_counts(evidence)

@@ -36,6 +36,7 @@ MEANINGS = Meanings(
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
         "overlap": "no two different published values of a column have a value in common",
         "levels": "every column is published at one level of its hierarchy",
+        "only-coarser": "no record is published narrower than in an earlier version of the release",
         "rules": "facts.json says which rules are kept, and how many groups break the others",
         "counts": "facts.json counts what is there, and what it counts adds up",
         "disclosures": "facts.json counts every group with only one value of a sensitive column, and lists the first",

@@ -478,7 +478,7 @@ WRONG: dict[str, tuple[tuple[str, ...], dict[str, str], int, str]] = {
         ("create", "first.csv", "x.yaml", "--store", "x.store"), {"x.yaml": PLAN.replace("key: id\n", "")}, 2, "missing-key",
     ),
     "lattice plan": (
-        ("create", "first.csv", "x.yaml", "--store", "x.store"), {"x.yaml": PLAN + "method: lattice\n"}, 2, "conflict",
+        ("create", "first.csv", "x.yaml", "--store", "x.store"), {"x.yaml": PLAN + "method: lattice\nrepublish: gated\n"}, 2, "conflict",
     ),
     "key twice at the start": (
         ("create", "x.csv", "plan.yaml", "--store", "x.store"), {"x.csv": f"{HEADER}\n{NEW}\n{NEW}\n"}, 2, "duplicate-key",

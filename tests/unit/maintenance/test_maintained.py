@@ -489,10 +489,14 @@ def test_mistakes_change_nothing(release: MaintainedRelease, tmp_path: Path) -> 
     assert release.head == 2
 
 
+TREES = {"city": {"role": "quasi-identifier", "hierarchy": {"tree": TREE}}, "ill": "sensitive"}
+
+
 def test_plans_that_cannot_be_maintained_are_refused(tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"key": None}, "missing-key"),
-        ({"method": "lattice"}, "conflict"),
+        ({"method": "lattice", "attributes": TREES, "republish": "gated"}, "conflict"),
+        ({"method": "lattice", "attributes": TREES, "republish": "cohorts"}, "conflict"),
         ({"method": {"name": "utility", "suppress": True}, "missing": "matches-any"}, "conflict"),
         ({"method": {"name": "bottom-up", "overlap": "forbidden"}}, "conflict"),
     ]
@@ -500,6 +504,7 @@ def test_plans_that_cannot_be_maintained_are_refused(tmp_path: Path) -> None:
         with pytest.raises(PlanError) as caught:
             create_release(clinic(), plan_of(**changes), tmp_path / "x.store")
         assert codes(caught) == [expected]
+        assert caught.value.problems[0].hint
     assert list(tmp_path.iterdir()) == []
 
 

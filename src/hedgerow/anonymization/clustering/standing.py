@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import number_cells
-from hedgerow.anonymization.clustering.costs import LOSS, Objective, cost_tables
+from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import CELL, CLUSTER_COLUMNS, COST, NO_CODE, NUMBERED, SIZE
@@ -39,6 +39,9 @@ class Clusters:
         What clusters are to have least of.
     cell
         Cell of every unit; None: as the plan's limits have it.
+    hulls
+        Least and greatest code that every cluster's box (rows) must hold in every quasi-identifier (columns, in the
+        plan's order), where it may be wider than the cluster's records.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Clusters:
         keep_limits: bool,
         objective: Objective = LOSS,
         cell: IntArray | None = None,
+        hulls: tuple[IntArray, IntArray] | None = None,
     ) -> None:
         self.microdata = microdata
         self.kernel: Any = kernels.load("clusters")
@@ -71,11 +75,22 @@ class Clusters:
             info=self._info,
             used=self._used,
         )
-        self.prices = cost_tables(microdata, objective).prices
+        costs = cost_tables(microdata, objective)
+        self.prices = costs.prices
         self.asked = _asked(microdata, requirement, keep_limits)
         self.desk = _desk(microdata)
         self.kernel.build(self.state, self.prices)
+        if hulls is not None:
+            self._widen(costs, *hulls)
         self.plant()
+
+    def _widen(self, costs: Costs, lo: IntArray, hi: IntArray) -> None:
+        """Let the boxes of all clusters hold others."""
+        order, columns, clusters = list(self.microdata.index_order), len(self.microdata.columns), len(lo)
+        box = self._box[:clusters]
+        box[:, :columns] = np.minimum(box[:, :columns], lo[:, order])
+        box[:, columns:] = np.maximum(box[:, columns:], hi[:, order])
+        self._info[:clusters, COST] = costs.of_boxes(*costs.ends(box[:, :columns], box[:, columns:]))
 
     def plant(self) -> None:
         """Build the index over the clusters as they are; after many changes it is worth it to build it anew."""

@@ -134,6 +134,23 @@ def join(state, index, prices, c, r):
 
 
 @inner
+def widen(state, index, prices, c, lo, hi):
+    """Let a cluster's box hold another box; nothing happens if it does."""
+    box = state.box
+    m = box.shape[1] // 2
+    grown = False
+    for j in range(m):
+        if lo[j] < box[c, j]:
+            box[c, j] = lo[j]
+            grown = True
+        if hi[j] > box[c, m + j]:
+            box[c, m + j] = hi[j]
+            grown = True
+    if grown:
+        price(state, index, prices, c)
+
+
+@inner
 def leave(state, index, prices, r):
     """Take a record out of its cluster."""
     codes, profile, box = state.codes, state.profile, state.box
@@ -333,6 +350,20 @@ def may_join(state, asked, desk, c, records):
     if asked.lasts:  # the models survive growth
         return True
     return holds(together(members(state, c), records), asked, desk)
+
+
+@inner
+def fits_with(state, asked, c, other):
+    """Tell whether the box of two clusters together is nowhere wider than allowed."""
+    if not bounded(asked):
+        return True
+    box = state.box
+    m = box.shape[1] // 2
+    lo, hi = np.empty(m, np.int64), np.empty(m, np.int64)
+    for j in range(m):
+        lo[j] = min(box[c, j], box[other, j])
+        hi[j] = max(box[c, m + j], box[other, m + j])
+    return fits(lo, hi, asked)
 
 
 @inner

@@ -15,6 +15,7 @@ from hedgerow.anonymization.kernels.clusters import (
     enclose,
     enclosing,
     enlist,
+    fits_with,
     holds,
     join,
     leave,
@@ -26,6 +27,7 @@ from hedgerow.anonymization.kernels.clusters import (
     overgrown,
     strength,
     unlist,
+    widen,
     with_record,
     without,
 )
@@ -62,7 +64,7 @@ def partner(state, index, prices, asked, desk, c, borrowing):
             record = spare(state, prices, asked, desk, other, c, own)
             if record >= 0:
                 return other, record
-        elif may_join(state, asked, desk, other, own):
+        elif fits_with(state, asked, c, other) and may_join(state, asked, desk, other, own):
             return other, np.int64(NOWHERE)
         other, key = next_near(state, index, prices, desk, c, least, key, other)
     return np.int64(NOWHERE), np.int64(NOWHERE)
@@ -256,12 +258,20 @@ def repair(state, index, prices, asked, desk, first, done, stop, last, whole, ta
 
 @part
 def merge(state, index, prices, asked, desk, c, tally):
-    """Merge a cluster whole into the nearest that its records may join; without one its records are left without."""
+    """Merge a cluster whole into the nearest that its records may join; without one its records are left without.
+
+    The other takes its box, which may be wider than its records: those must not be published narrower than before.
+    """
+    m = state.box.shape[1] // 2
+    lo, hi = np.empty(m, np.int32), np.empty(m, np.int32)
+    for j in range(m):
+        lo[j], hi[j] = state.box[c, j], state.box[c, m + j]
     other, _ = partner(state, index, prices, asked, desk, c, np.bool_(False))
     for r in empty(state, index, prices, c):
         if other >= 0:
             join(state, index, prices, other, r)
     if other >= 0:
+        widen(state, index, prices, other, lo, hi)
         tally[MERGED] += 1
 
 

@@ -27,6 +27,7 @@ from hedgerow.anonymization.clustering.numbering import dense
 from hedgerow.anonymization.clustering.standing import Clusters, take_steps
 from hedgerow.anonymization.kernels.codes import BORROWED, DISSOLVED, MERGED
 from hedgerow.anonymization.solving import cluster
+from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.plan import Plan
@@ -65,7 +66,7 @@ def maintain(
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
     room = len(numbers) + len(place) // requirement.k + 2
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     tally = _repair(clusters, len(numbers), whole=False)
     homeless = np.flatnonzero(clusters.place < 0)
@@ -105,17 +106,18 @@ def form(
     return Change(cluster_of, used, {**before.steps, "formed": used - before.used})
 
 
-def objective_of(microdata: Microdata, plan: Plan) -> Objective:
-    """Take what a plan wants least of; after merging by other measures, a change goes by loss."""
-    return Objective() if plan.merges else Objective.of_plan(microdata, plan)
+def coarsen(
+    microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int, boxes: KeptBoxes | None = None
+) -> Change:
+    """Merge every cluster that does not hold, whole, with its nearest one; without one its records are held back.
 
-
-def coarsen(microdata: Microdata, plan: Plan, cluster_of: IntArray, used: int) -> Change:
-    """Merge every cluster that does not hold, whole, with its nearest one; without one its records are held back."""
+    ``boxes``: what the records must not be published narrower than; a merged cluster holds the boxes of both.
+    """
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
-    objective = objective_of(microdata, plan)
-    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits, objective)
+    objective = Objective.of_plan(microdata, plan)
+    hulls = None if boxes is None else boxes.hulls(place, len(numbers))
+    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits, objective, hulls)
     tally = _repair(clusters, len(numbers), whole=True)
     return Change(lasting(clusters, numbers, used), used, {"merged": int(tally[MERGED])})
 
@@ -126,7 +128,7 @@ def _merge_rest(microdata: Microdata, plan: Plan, requirement: Requirement, befo
     homeless = np.flatnonzero(place < 0)
     if not len(homeless):
         return replace(before, steps={**before.steps, "merged": 0})
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     room = len(homeless) + 1
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     first = np.full(int(clusters.cell.max()) + 1, len(place))

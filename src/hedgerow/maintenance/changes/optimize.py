@@ -12,11 +12,12 @@ from typing import Literal
 import numpy as np
 
 from hedgerow.anonymization.clustering.cells import Cells, number_cells
+from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.improve import EFFORTS, improve
 from hedgerow.anonymization.clustering.numbering import dense, recoding_of
 from hedgerow.anonymization.clustering.standing import Clusters
 from hedgerow.anonymization.clustering.steps import PASSES, lower, room_for_splits, sizes_of
-from hedgerow.maintenance.changes.change import Change, lasting, objective_of
+from hedgerow.maintenance.changes.change import Change, lasting
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
@@ -44,7 +45,7 @@ def _by_regrouping(
     """Regroup the records of clusters, cell by cell; a cluster whose records stay together keeps its number."""
     cells = Cells.none_failing(microdata, number_cells(microdata, ignore_limits=not plan.keeps_limits))
     groups, requirement = recoding_of(microdata, change.cluster_of), Requirement.of_plan(plan, microdata)
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     found = improve(
         microdata, cells, groups, requirement, EFFORTS[effort], objective, plan.seed, threads, progress
     ).groups
@@ -74,7 +75,7 @@ def _by_steps(
     requirement = Requirement.of_plan(plan, microdata)
     numbers, place = dense(cluster_of)
     room = room_for_splits(len(place), requirement.k) if passes else 0
-    objective = objective_of(microdata, plan)
+    objective = Objective.of_plan(microdata, plan)
     clusters = Clusters(microdata, requirement, place, len(numbers), room, plan.keeps_limits, objective)
     steps = lower(clusters, passes, sizes_of(plan), progress)
     return Change(lasting(clusters, numbers, used), used + clusters.used - len(numbers), steps)

@@ -49,10 +49,13 @@ class Intervals:
     snap: Number | None = None
 
     @classmethod
-    def over(cls, labels: Iterable[str], snap: Number | None = None, column: str = "") -> Intervals:
-        """Build from labels, all of which must be numbers."""
+    def over(
+        cls, labels: Iterable[str], snap: Number | None = None, column: str = "", least_decimals: int = 0
+    ) -> Intervals:
+        """Build from labels, all of which must be numbers; with so many decimal places at least."""
         numbers = {parse_number(label) for label in labels} - {None}
         decimals = max((_decimals(number) for number in numbers if number is not None), default=0)
+        decimals = max(decimals, least_decimals)
         if snap is not None:
             decimals = max(decimals, _decimals(snap))
         scaled = sorted(_scale(number, decimals) for number in numbers if number is not None)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hedgerow.reports.terminal.parts import titled
 from hedgerow.reports.terminal.release import verification_summary
-from hedgerow.reports.versions import ADVICE, AS_IT_IS, audit_checks
+from hedgerow.reports.versions import ADVICE, AS_IT_IS, audit_checks, kept_wide
 from hedgerow.reports.wording import NONE, counted, first_of
 
 STEPS = {  # what is said of each step of a change: of one, of several
@@ -25,6 +25,8 @@ STEPS = {  # what is said of each step of a change: of one, of several
     "withdrawn": ("1 record withdrawn with its group", "{:,} records withdrawn with their groups"),
     "moved": ("1 record moved", "{:,} records moved"),
     "swapped": ("1 pair of records swapped", "{:,} pairs of records swapped"),
+    "raised": ("1 level up", "{:,} levels up"),
+    "lowered": ("1 level down", "{:,} levels down"),
     "regrouped": ("1 made by regrouping", "{:,} made by regrouping"),
 }
 CAME = {"inserted": "came", "deleted": "left", "updated": "changed"}
@@ -51,6 +53,8 @@ def change_summary(found: Mapping[str, Any]) -> RenderableType:
             lines.add_row("", f"{_from_to(before, name, counts)} {words}")
     lines.add_row("groups", "; ".join([_from_to(before, "groups", counts), *_steps(counts["steps"])]))
     lines.add_row("loss", _loss(found))
+    if wide := kept_wide(found["scores"]):
+        lines.add_row("", wide)
     verified = Text("every promise is kept", style="green") if found["verified"] else Text("BROKEN", style="bold red")
     lines.add_row("verified", verified)
     lines.add_row("drift", _drift(found))
@@ -86,7 +90,8 @@ def _loss(found: Mapping[str, Any]) -> str:
 def _drift(found: Mapping[str, Any]) -> RenderableType:
     scores = found["scores"]
     if scores["drift"] is None:
-        return "not known at this size"
+        lossless = scores["fresh_ntil"] is not None
+        return "a release made afresh would lose nothing" if lossless else "not known at this size"
     if found["verb"] in ("create", "restart"):
         return "none: it was just made afresh"
     about = "" if scores["exact"] else "about "

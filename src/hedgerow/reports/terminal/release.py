@@ -60,7 +60,7 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if disclosed["by_attribute"]:
         text = f"{disclosed['count']:,} times a group shares one sensitive value"
         lines.add_row("disclosures", Text(text, style="yellow") if disclosed["count"] else text)
-    exact = sum(facts["exact_end_points"].values())
+    exact = sum(facts.get("exact_end_points", {}).values())
     if exact:
         text = f"{exact:,} cells show the exact value of their record, as an end of an interval; 'snap' would blur them"
         lines.add_row("end points", Text(text, style="yellow"))
@@ -99,6 +99,9 @@ def _search(facts: Mapping[str, Any]) -> str:
         return "none: the plan gives the levels"
     if "lattice" in facts:
         return f"{facts['lattice']['checked']:,} of {facts['lattice']['nodes']:,} nodes looked at"
+    if "levels_before" in facts:
+        before = ", ".join(f"{name} {level}" for name, level in facts["levels_before"].items())
+        return f"kept, or the nearest that hold; the version before had {before}"
     search = facts["search"]
     text = f"{search['name']}: {search['tested']:,} checks, {search['strings']:,} strings of levels; "
     text += f"these levels are worth {facts['score']:.4f}, "

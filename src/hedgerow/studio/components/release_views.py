@@ -9,7 +9,7 @@ from nicegui import ui
 
 from hedgerow.maintenance.store import VersionRow
 from hedgerow.reports.charts import line_chart
-from hedgerow.reports.versions import ADVICE, audit_checks
+from hedgerow.reports.versions import ADVICE, audit_checks, kept_wide
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import marked_table, said
 from hedgerow.studio.stores import StoreView
@@ -46,6 +46,8 @@ def show_advice(view: StoreView) -> None:
         who = "1 person" if leaks == 1 else f"{leaks:,} people"
         text = f"Whoever holds all versions could learn too much about {who}: see the audit before you hand it out."
         theme.note(text, "bad" if view.republish in STRICT else "warn", testid="leaks")
+    if wide := kept_wide(view.newest.scores):
+        theme.note(f"The loss would be {wide}.", testid="kept-wide")
     drift = view.newest.scores["drift"]
     if view.advise_above is None or drift is None or drift <= view.advise_above:
         return

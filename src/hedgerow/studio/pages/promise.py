@@ -20,7 +20,7 @@ from hedgerow.studio.workbench import Workbench
 PATH = "/promise"
 REPUBLISH = {
     "free": "free: a new version may change anything",
-    "only-coarser": "only-coarser: groups may only be merged",
+    "only-coarser": "only-coarser: groups may only be merged, and nobody is shown narrower",
     "gated": "gated: only what passes the audit",
     "cohorts": "cohorts: nobody ever changes groups",
 }

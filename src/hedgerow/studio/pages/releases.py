@@ -13,6 +13,7 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.outside.server import is_server
 from hedgerow.plan.formats import format_titles, table_endings
 from hedgerow.reports.versions import AS_IT_IS
 from hedgerow.studio import theme
@@ -180,6 +181,19 @@ class _Screen:
                     with ui.column().classes("gap-1 w-full"):
                         DropZone(title, partial(self._change, verb), accept=",".join(table_endings()), testid=verb)
                         ui.label(text).classes("muted small")
+            if self._session.settings.databases:
+                self._show_server()
+
+    def _show_server(self) -> None:
+        """Let a change come from a table on a server."""
+        with ui.row().classes("w-full gap-3 items-center"):
+            place = ui.input("Or a table on a server", placeholder="postgresql://user@host/database?table=schema.name")
+            place.classes("grow").props("outlined dense autocomplete=off data-testid=change-address")
+            verbs = {verb: title for verb, (title, _) in CHANGES.items()}
+            verb = ui.select(verbs, value="insert").props("outlined dense data-testid=change-verb")
+            ui.button(
+                "Take it", icon="storage", on_click=self._here(lambda: self._change_by_table(verb.value, place.value))
+            ).props("outline data-testid=change-by-table")
 
     def _show_regrouping(self, view: StoreView) -> None:
         with theme.card():
@@ -237,6 +251,12 @@ class _Screen:
 
     async def _change(self, verb: str, stored: StoredFile) -> None:
         await self._here(lambda: self._begin(verb, stored, data=str(stored.path)))()
+
+    def _change_by_table(self, verb: str, typed: str) -> None:
+        if not is_server(typed.strip()):
+            hint = "such as postgresql://user@host/database?table=schema.name; a file is dropped above"
+            raise DataError(Problem("table-address", "This is not the address of a table on a server.", hint=hint))
+        self._begin(verb, data=self._session.settings.check_place(typed.strip()))
 
     def _export(self, version: int) -> None:
         self._begin("export", version=version, output=str(self._session.folder / f"export-{secrets.token_hex(8)}"))

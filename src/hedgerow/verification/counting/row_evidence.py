@@ -7,22 +7,52 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hedgerow.types import IntArray
 from hedgerow.verification.counting.evidence import Evidence, Pair
 from hedgerow.verification.counting.spots import where
-from hedgerow.verification.counting.tabulation import count_differences, count_pairs, count_persons, count_surplus
+from hedgerow.verification.counting.tabulation import (
+    count_differences,
+    count_pairs,
+    count_persons,
+    count_surplus,
+    count_tuples,
+)
 from hedgerow.verification.reading.link import Link
 from hedgerow.verification.reading.original import Original
+from hedgerow.verification.values.columns import Cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True, slots=True)
+class ShownAgain:
+    """An original cell, what it was published as before, and what it is published as now: how often, and where."""
+
+    value: Cell
+    before: Cell
+    label: Cell
+    count: int
+    row: int
+
+
 @dataclass(frozen=True)
 class RowEvidence(Evidence):
-    """All that is at hand to judge a release by, row by row."""
+    """All that is at hand to judge a release by, row by row.
+
+    Attributes
+    ----------
+    link
+        The record behind every row.
+    before
+        What records were last published as in earlier versions: ``record``, from 1, and a label for every
+        quasi-identifier.
+    """
 
     link: Link | None = None
+    before: pa.Table | None = None
 
     @property
     def has_link(self) -> bool:
@@ -47,6 +77,28 @@ class RowEvidence(Evidence):
         assert self.original is not None
         column = self.original.columns[name].cast(pa.large_string()).combine_chunks()
         return pa.chunked_array([column.take(pa.array(self._order[0]))])
+
+    def shown_before(self, name: str, before: pa.Table) -> list[ShownAgain]:
+        """Return what lies behind the rows that were published before, what they were shown as, and are now.
+
+        Every distinct triple with its count and its first row; needs a sound link.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        order = self._order[0]
+        assert order is not None
+        at = pc.index_in(pa.array(order + 1, pa.int64()), before.column("record").combine_chunks())
+        rows = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
+        cells = (
+            self.behind(name).take(pa.array(rows)),
+            before.column(name).take(at.drop_null()),
+            self.cells[name].take(pa.array(rows)),
+        )
+        return [
+            ShownAgain(value, shown, label, count, int(rows[first - 1]) + 1)
+            for (value, shown, label), count, first in count_tuples(cells)
+        ]
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         return count_persons(self.group_of, self.behind(key), groups)

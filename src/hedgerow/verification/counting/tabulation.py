@@ -90,6 +90,26 @@ def count_pairs(original: pa.ChunkedArray, published: pa.ChunkedArray) -> list[t
     ]
 
 
+def count_tuples(columns: Sequence[pa.ChunkedArray]) -> list[tuple[tuple[str | None, ...], int, int]]:
+    """Return every distinct row of some columns of text with its count and the first row that is so, from 1.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> count_tuples([pa.chunked_array([["b", "a", "b"]]), pa.chunked_array([["x", None, "x"]])])
+    [(('b', 'x'), 2, 1), (('a', None), 1, 2)]
+    """
+    coded = [distinct_cells(column) for column in columns]
+    none = np.zeros(0, np.int64)
+    number, _, _ = number_rows(((codes, none) for _, codes in coded), len(columns[0]), 0)
+    labels: list[Labels] = [[*texts, None] for texts, _ in coded]  # missing is −1: the last
+    found = [
+        (tuple(texts[codes[row - 1]] for texts, (_, codes) in zip(labels, coded, strict=True)), count, row)
+        for _, count, row in _count(number, None)
+    ]
+    return sorted(found, key=lambda one: one[2])
+
+
 def count_differences(original: pa.ChunkedArray, published: pa.ChunkedArray) -> tuple[int, int]:
     """Return how many rows differ, missing being equal to missing only, and the first that does, from 1; 0: none."""
     before, after = number_cells(encoded(original), encoded(published))

@@ -36,6 +36,8 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
         said["objective"] = plan.method.objective
     if plan.research_value.levels:
         said["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
+    if plan.republish == "only-coarser":
+        said["republish"] = plan.republish
     if plan.missing == "matches-any":
         said["missing"] = plan.missing
     found: dict[str, Any] = json.loads(json.dumps(said, default=float))
@@ -95,6 +97,7 @@ def _of_other_columns(published: Published) -> list[str]:
     }
     columns = {
         "levels": plan.quasi_identifiers,
+        "levels_before": plan.quasi_identifiers,
         "limits_broken_by_attribute": plan.quasi_identifiers,
         "loss_by_attribute": plan.quasi_identifiers,
         "share_lost_by_attribute": plan.quasi_identifiers,

@@ -81,6 +81,13 @@ def _suppressing(plan: Plan) -> bool:
     return plan.method.suppress
 
 
+def _only_coarser(plan: Plan) -> bool:
+    return plan.republish == "only-coarser"
+
+
+KEPT, LEVELS_BEFORE = "republish", "levels_before"
+
+
 @dataclass(frozen=True)
 class Fact:
     """One fact.
@@ -99,6 +106,8 @@ class Fact:
         Whether a release with this plan states it.
     optional
         Whether it may be left out all the same.
+    unless
+        Another fact that, where it is stated, lets this one be left out.
     """
 
     name: str
@@ -107,6 +116,7 @@ class Fact:
     how: str
     due: Callable[[Plan], bool] = _always
     optional: bool = False
+    unless: str = ""
 
 
 _OWN = "not counted again"
@@ -130,8 +140,9 @@ FACTS: tuple[Fact, ...] = (
     Fact("levels", "whole numbers by name", "link", "cells against records; as the plan chooses", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),
     Fact("score", "number", "word", "but the sum of what levels are worth, where the plan says so of all", _on_lattice),
-    Fact("lattice", "object", "word", _OWN, _by_other_objective),
-    Fact("search", "object", "word", _OWN, _by_research_value),
+    Fact("lattice", "object", "word", _OWN, _by_other_objective, unless=LEVELS_BEFORE),
+    Fact("search", "object", "word", _OWN, _by_research_value, unless=LEVELS_BEFORE),
+    Fact(LEVELS_BEFORE, "whole numbers by name", "word", "but of the quasi-identifiers", _on_lattice, optional=True),
     Fact("optimality", "object", "word", _OWN, lambda plan: plan.method.certify is not None, optional=True),
     Fact("groups", "whole number", "rows", "rows that agree in every quasi-identifier"),
     Fact("smallest_group", "whole number", "rows", "rows of the smallest group, or that a row matches"),
@@ -157,7 +168,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("research_value", "number", "word", _OWN),
     Fact("research_value_by_attribute", "numbers by name", "word", "but of the quasi-identifiers"),
     Fact("mean_group_value", "number", "word", _OWN),
-    Fact("exact_end_points", "whole numbers by name", "link", "cells against their records; else bounds"),
+    Fact("exact_end_points", "whole numbers by name", "link", "cells against their records; else bounds", unless=KEPT),
     Fact("attribute_disclosures", "object", "rows", "groups with one value of a sensitive column"),
     Fact("largest_share_of_one_value", "numbers by name", "rows", "the sensitive values of every group"),
     Fact("columns_released", "list of texts", "plan", "as in the plan"),
@@ -170,6 +181,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("least_rows_for_a_known_person", "whole number or null", "word", "but no more than rows", _suppressing),
     Fact("persons", "whole number", "word", "but within what groups and records allow", _with_person),
     Fact("smallest_group_persons", "whole number", "link", "persons of the group with fewest", _with_person),
+    Fact(KEPT, "text", "plan", "as in the plan", _only_coarser, optional=True),
 )  # fmt: skip
 """All facts, in the order in which they are written."""
 BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in FACTS}
@@ -191,7 +203,7 @@ def read_facts(stated: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], l
     lacking, wrong = [], []
     for fact in FACTS:
         if fact.name not in stated:
-            if fact.due(plan) and not fact.optional:
+            if fact.due(plan) and not fact.optional and not (fact.unless in stated and BY_NAME[fact.unless].due(plan)):
                 lacking.append(fact.name)
         elif not KINDS[fact.kind](stated[fact.name]):
             wrong.append(f"{fact.name} is no {fact.kind}")

@@ -33,6 +33,10 @@ class Column(ABC):
         """Tell whether a published cell is true of an original one: an ancestor of it, or the same."""
 
     @abstractmethod
+    def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
+        """Tell whether one published cell of an original one is the same as another, or holds it."""
+
+    @abstractmethod
     def breaks(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell that covers the original one breaks its limit."""
 
@@ -98,6 +102,12 @@ class TreeJudge(Column):
     def covers(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell stands on the way up from the original one."""
         return any(label in line.published for line in self.lines(value))
+
+    def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
+        """Tell whether one published cell stands on the way up from another."""
+        return any(
+            inner in line.labels and outer in line.labels[line.labels.index(inner) :] for line in self.lines(value)
+        )
 
     def breaks(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell stands above the limit of the original one."""
@@ -170,6 +180,22 @@ class FreeJudge(Column):
         number, span = read_number(value), read_span(label)
         return number is not None and span is not None and self._on_grid(span) and span.holds(number)
 
+    def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
+        """Tell whether a published interval holds every number that another does.
+
+        Examples
+        --------
+        >>> ages = FreeJudge()
+        >>> [ages.holds("2", "1-9", label) for label in ("1-9", "1-2", "0-9", "[1, 9]", None)]
+        [True, False, True, True, False]
+        >>> ages.holds("2", "[1, 9]", "1-9")
+        False
+        """
+        if inner is None or outer is None:
+            return inner is outer
+        within, around = read_span(inner), read_span(outer)
+        return within is not None and around is not None and around.covers(within)
+
     def breaks(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published interval crosses a cut or is too wide, whatever lies behind it.
 
@@ -206,6 +232,10 @@ class SuppressibleJudge(Column):
     def covers(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell is missing, or true of the original one."""
         return label is None or self.column.covers(value, label)
+
+    def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
+        """Tell whether one published cell is missing, which holds all, or holds another."""
+        return outer is None or (inner is not None and self.column.holds(value, inner, outer))
 
     def breaks(self, value: Cell, label: Cell) -> bool:
         """Tell whether a published cell that is not missing breaks the limit of the original one."""

@@ -83,6 +83,17 @@ class Span:
             return self.low <= number < self.high
         return self.low <= number <= self.high and (self.style != "whole" or isinstance(number, int))
 
+    def covers(self, other: Span) -> bool:
+        """Tell whether every number of another span is in this one."""
+        if self.low > other.low or (self.style == "whole" and other.style in ("closed", "half-open")):
+            return False
+        if self.style == "number":
+            return other.style == "number" and self.low == other.low
+        inside = other.low if other.style == "number" else other.high
+        if self.style == "half-open":
+            return inside <= self.high if other.style == "half-open" else inside < self.high
+        return inside <= self.high and (self.style != "whole" or isinstance(other.low, int))
+
     @property
     def end(self) -> Exact:
         """The first number that no longer belongs to it, for spans of whole numbers and half-open ones."""
