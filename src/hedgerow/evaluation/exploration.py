@@ -25,6 +25,7 @@ from hedgerow.types import Progress, silent
 Which = Literal["notable", "minimal", "best", "all"]
 MOST_LISTED = 50
 FEW_NODES = 200_000
+TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -180,17 +181,36 @@ def _best(
             if node is not None:
                 best[name] = node.node
         elif name == VALUE:
-            best[name] = scores.first(np.argwhere(found.feasible), VALUE, 1, lambda done, total: None)[0][0].node
+            best[name] = _worth_most(found.feasible, scores)
     return best
 
 
-def _listed(found: MinimalNodes, which: Which, best: dict[str, Node]) -> npt.NDArray[np.int64]:
+def _worth_most(feasible: npt.NDArray[np.bool_], scores: Scores) -> Node:
+    """Return the feasible node of greatest research value, of several the lowest."""
+    worth = np.zeros(())
+    for by_level in scores.values:
+        worth = np.add.outer(worth, np.array([float(value) for value in by_level]))
+    most = worth[feasible].max()
+    near = np.argwhere(feasible & (worth >= most - TIE))
+    return min((tuple(node) for node in near.tolist()), key=lambda node: (-scores.value(node), sum(node), node))
+
+
+def _rows(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int16]:
+    """Return the places where a mask is true, one in a row, in a quarter of the memory that numpy would take."""
+    places = np.flatnonzero(mask)
+    rows = np.empty((len(places), mask.ndim), np.int16)
+    for axis in range(mask.ndim - 1, -1, -1):
+        places, rows[:, axis] = np.divmod(places, mask.shape[axis])
+    return rows
+
+
+def _listed(found: MinimalNodes, which: Which, best: dict[str, Node]) -> npt.NDArray[np.int16]:
     """Return the nodes that the list is about, one in a row."""
     if which == "all":
-        return np.argwhere(found.feasible)
+        return _rows(found.feasible)
     nodes = dict.fromkeys(found.minimal if which != "best" else ())
     nodes |= dict.fromkeys(best.values() if which != "minimal" else ())
-    return np.array(list(nodes), np.int64).reshape(-1, found.feasible.ndim)
+    return np.array(sorted(nodes), np.int16).reshape(-1, found.feasible.ndim)
 
 
 def _scored(

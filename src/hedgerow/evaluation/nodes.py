@@ -121,41 +121,45 @@ class Scores:
 
     # -- the first in an order ---------------------------------------------------------------------------------------
 
-    def first(self, nodes: npt.NDArray[np.int64], key: str, most: int, tell: Steps) -> tuple[list[Scored], bool]:
-        """Return the first of some nodes (rows) in an order, and whether no other node comes before these."""
+    def first(self, nodes: npt.NDArray[np.int16], key: str, most: int, tell: Steps) -> tuple[list[Scored], bool]:
+        """Return the first of some nodes in an order, and whether no other node comes before these.
+
+        The nodes are rows, in the order of their levels, which decides where nothing else does: sorting is stable.
+        """
         if len(nodes) <= most:
             found = []
             for done, node in enumerate(_tuples(nodes)):
                 tell(done, len(nodes))
                 found.append(self.of(node))
             return sorted(found, key=self.order(key)), True
+        heights = nodes.sum(axis=1)
         if key == LEVELS:
-            order = np.lexsort((*nodes[:, ::-1].T, nodes.sum(axis=1)))[:most]
+            order = np.argsort(heights, kind="stable")[:most]
             return self._all_of(nodes[order], key, tell), True
         if key == VALUE:
             worth: npt.NDArray[np.float64] = sum(
                 (np.array([float(value) for value in by_level])[nodes[:, j]] for j, by_level in enumerate(self.values)),
                 np.zeros(len(nodes)),
             )
-            order = np.lexsort((*nodes[:, ::-1].T, nodes.sum(axis=1), -np.round(worth, 12)))[:most]
+            order = np.lexsort((heights, -np.round(worth, 12)))[:most]
             return self._all_of(nodes[order], key, tell), True
         if key in self._measures and is_additive(key):
             return self._by_bound(nodes, key, most, tell)
         checked = len(nodes) <= MOST_CHECKED
-        order = np.lexsort((*nodes[:, ::-1].T, nodes.sum(axis=1)))
+        order = np.argsort(heights, kind="stable")
         if checked:
             told = self._checked(key, tell)
             ranks = [told(node, done, len(nodes)) for done, node in enumerate(_tuples(nodes[order]))]
             order = order[np.argsort(np.array(ranks), kind="stable")]
         return self._all_of(nodes[order[:most]], key, tell), checked
 
-    def _all_of(self, nodes: npt.NDArray[np.int64], key: str, tell: Steps) -> list[Scored]:
+    def _all_of(self, nodes: npt.NDArray[np.int16], key: str, tell: Steps) -> list[Scored]:
         return self.first(nodes, key, len(nodes), tell)[0]
 
-    def _by_bound(self, nodes: npt.NDArray[np.int64], key: str, most: int, tell: Steps) -> tuple[list[Scored], bool]:
+    def _by_bound(self, nodes: npt.NDArray[np.int16], key: str, most: int, tell: Steps) -> tuple[list[Scored], bool]:
         """Score nodes in the order of what generalization alone costs, until the others must cost more."""
         bounds = self._generalized(nodes, key)
-        order = np.lexsort((*nodes[:, ::-1].T, nodes.sum(axis=1), np.round(bounds, 12)))
+        order = np.lexsort((nodes.sum(axis=1), np.round(bounds, 12)))
         worst: list[float] = []  # of the best so far, as a heap of their negatives
         found: list[Scored] = []
         for place in order.tolist():
@@ -171,7 +175,7 @@ class Scores:
                 heapq.heappop(worst)
         return sorted(found, key=self.order(key))[:most], True
 
-    def _generalized(self, nodes: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.float64]:
+    def _generalized(self, nodes: npt.NDArray[np.int16], key: str) -> npt.NDArray[np.float64]:
         """What generalization alone costs at nodes: withholding only adds to it."""
         counts = self._microdata.counts
         released = self._microdata.records
@@ -234,7 +238,7 @@ class Scores:
         return lambda scored: (rank(scored), sum(scored.node), scored.node)
 
 
-def _tuples(nodes: npt.NDArray[np.int64]) -> Sequence[Node]:
+def _tuples(nodes: npt.NDArray[np.int16]) -> Sequence[Node]:
     return [tuple(node) for node in nodes.tolist()]
 
 
