@@ -11,10 +11,11 @@ import pytest
 
 from benchmarks import machine
 from benchmarks.drawing import Panel, draw
-from benchmarks.papers import adult_limits, cka, cpka, deaths, inc, ps, rv, rv_records
+from benchmarks.papers import adult_limits, cka, cpka, deaths, inc, ps, ps_times, rv, rv_records, skewed
 from benchmarks.papers.__main__ import BY_NAME, NAMES, main
 from benchmarks.papers.measuring import fastest
 from benchmarks.papers.writing import PAGE
+from hedgerow.anonymization.lattice import make_space
 from hedgerow.reports.charts.axes import Axis
 from tests.cases.papers import TABLE_6, TABLE_12
 
@@ -245,3 +246,24 @@ def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
         drawn.append((tmp_path / name).read_text(encoding="utf-8"))
     assert drawn[0] == drawn[1]
     assert ">title</text>" in drawn[0]
+
+
+def test_the_conditions_decide_only_nodes_that_do_not_hold(adult_rows: Rows) -> None:
+    space = make_space(adult_limits.encode(adult_rows[:2000], ps_times.plan()))
+    cases = {(5, p): (ps_times.test_all(space, 5, p), ps_times.search(space, 5, p)) for p in (1, 3, 5)}
+    holding = [tested.hold for tested, _ in cases.values()]
+    assert holding == sorted(holding, reverse=True)
+    for tested, searched in cases.values():
+        assert tested.hold + tested.decided <= space.nodes
+        assert (searched.found.node is not None) == (tested.hold > 0)
+    assert [row[:2] for row in rows_of(ps_times.times_table(cases))] == [["5", "k alone"], ["5", "3"], ["5", "5"]]
+
+
+def test_a_skewed_target_on_a_few_certificates() -> None:
+    people = skewed.certificates(1500)
+    share = people.column("cancer").to_pylist().count("yes") / 1500
+    assert 0.08 < share < 0.15
+    found = skewed.compare(people, ks=[5])
+    assert found.original is not None
+    assert "cancer" in skewed.shown(found.original)
+    assert [row[1] for row in rows_of(skewed.leaves_table(found))] == ["raw data", *skewed.METHODS.values()]
