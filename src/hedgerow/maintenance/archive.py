@@ -223,15 +223,17 @@ class Archive:
         shown, region, which = self._last_groups(stored, upto)
         return PublishedCells.of_groups(self.plan, shown, region, which)
 
-    def labels_before(self, stored: pa.Table, upto: int) -> dict[str, list[str | None]]:
+    def labels_before(self, stored: pa.Table, upto: int) -> pa.Table:
         """Return the labels that stored rows were last published with, by quasi-identifier, and ``record``, from 1."""
+        import pyarrow as pa
+
         shown, _, which = self._last_groups(stored, upto)
         labels = [json.loads(text) for text in shown]
         rows = np.flatnonzero(which >= 0)
-        found: dict[str, Any] = {"record": rows + 1}
+        found: dict[str, Any] = {"record": pa.array(rows + 1, pa.int64())}
         for position, name in enumerate(self.plan.quasi_identifiers):
-            found[name] = [labels[group][position] for group in which[rows].tolist()]
-        return found
+            found[name] = pa.array([labels[group][position] for group in which[rows].tolist()], pa.string())
+        return pa.table(found)
 
     def _last_groups(self, stored: pa.Table, upto: int) -> tuple[list[str], list[str], IntArray]:
         """Return what groups showed and where, and in which of them every row's record was last; −1 in none."""

@@ -162,11 +162,9 @@ class Candidate:
         facts = {**release.facts, "version": self.made_by}
         if not self.keeps:
             return replace(release, facts=facts)
-        import pyarrow as pa
-
         facts = keeping_facts(self.plan, facts)
         private = {**release.private, **self.narrowest}
-        before = pa.table(self.archive.labels_before(self.rows, self.keeps))
+        before = self.archive.labels_before(self.rows, self.keeps)
         return replace(release, facts=facts, private=private, before=before)
 
     def facts(self) -> dict[str, Any]:

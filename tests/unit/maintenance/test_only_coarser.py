@@ -197,7 +197,7 @@ def _as_narrow_as_can_be(patch: pytest.MonkeyPatch, check: bool = False) -> None
     patch.setattr(KeptBoxes, "widened", lambda self, microdata, recoding: recoding)
     if not check:
         before = Archive.labels_before
-        patch.setattr(Archive, "labels_before", lambda *of: {name: cells[:0] for name, cells in before(*of).items()})
+        patch.setattr(Archive, "labels_before", lambda *of: before(*of).slice(0, 0))
 
 
 def test_the_verifier_lets_nothing_shrink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,6 +259,16 @@ def test_versions_that_shrank_under_an_earlier_hedgerow_are_as_they_were(
         release.delete(keys=["f"])
         assert shown(release) == ["1-2"] * 2 + ["20-22"] * 2
         assert release.check()["verification"]["kept"]
+
+
+def test_a_column_may_have_been_missing_everywhere(tmp_path: Path) -> None:
+    rows = pa.table({"id": list("abc"), "age": pa.array([None] * 3, pa.string()), "dose": ["1", "2", "9"]})
+    with create_release(rows, plan_of(age=AGE, dose=AGE), tmp_path / "x.store") as release:
+        version = release.delete(keys=["c"])
+        assert version.verification["kept"]
+        assert release.release().table.to_pylist() == [{"age": None, "dose": "1-9"}] * 2
+        assert release.update(people("ab", [5, 6], dose=[1, 2])).verification["kept"]
+        assert shown(release) == ["5-6"] * 2
 
 
 def test_people_are_not_grouped_anew(tmp_path: Path) -> None:
