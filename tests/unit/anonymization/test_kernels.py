@@ -139,7 +139,11 @@ def test_a_code_of_a_model_that_changes_makes_new_folders_though_it_lies_elsewhe
 
 def test_a_field_that_moves_makes_new_folders(fresh: Path) -> None:
     module = f"{KERNELS}.tuples.improving"
-    assert changed_by(module, "class Records", "class  Records") == importing(module) == {"exact_blocks", "exchanges", "regrouping"}
+    assert (
+        changed_by(module, "class Records", "class  Records")
+        == importing(module)
+        == {"exact_blocks", "exchanges", "regrouping"}
+    )
 
 
 def test_what_was_not_used_for_a_month_is_removed(tmp_path: Path) -> None:
