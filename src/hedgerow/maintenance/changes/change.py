@@ -117,7 +117,7 @@ def coarsen(
     numbers, place = dense(cluster_of)
     objective = Objective.of_plan(microdata, plan)
     hulls = None if boxes is None else boxes.hulls(place, len(numbers))
-    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits, objective, hulls)
+    clusters = Clusters(microdata, requirement, place, len(numbers), 1, plan.keeps_limits, objective, hulls=hulls)
     tally = _repair(clusters, len(numbers), whole=True)
     return Change(lasting(clusters, numbers, used), used, {"merged": int(tally[MERGED])})
 
