@@ -139,6 +139,22 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: 
         assert served.process.poll() is None
 
 
+def test_a_result_says_how_far_from_the_best_it_is_at_most(new_page: NewPage, tmp_path: Path) -> None:
+    data, plan = write_demo(tmp_path, census(records=500, attributes=4))
+    asked = Plan.load(plan).replace(method={"name": "cluster", "certify": "1s"})
+    plan.write_text(asked.to_yaml())
+    stated = anonymize(data, asked).facts["optimality"]
+    with serving(data, plan, folder=tmp_path) as served:
+        page = new_page()
+        page.goto(served.link())
+        expect_text(page, "records", "500")
+        page.click("[data-testid=nav-run]")
+        page.click("[data-testid=start]")
+        page.click("[data-testid=result-1]", timeout=120_000)
+        expect_text(page, "optimality", f"{stated['at_least']:.4f}")
+        page.wait_for_selector("text=than the best possible grouping of these records")
+
+
 def test_a_release_is_kept_current(
     studio: Served, new_page: NewPage, made_up: tuple[Path, Path], tmp_path: Path, postgres: str
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.anonymization.clustering.costs import Costs
+from hedgerow.anonymization.clustering.costs import UNIT, Costs
 from hedgerow.anonymization.kernels.codes import STEPS, TABLE
 from hedgerow.anonymization.kernels.tuples.bounding import Ranges
 from hedgerow.anonymization.kernels.tuples.searching import Prices
@@ -26,7 +26,7 @@ def lay_out_ranges(microdata: Microdata, costs: Costs, keeps_limits: bool, block
     """
     parts: Parts = {name: [] for name in Ranges._fields}
     path, cost = nodes_by_cost(np.ones(blocks - 1, np.int64))
-    _add_tree(parts, path, np.where(cost > 0, dearest(costs) + 1, 0))
+    _add_tree(parts, path, np.where(cost > 0, UNIT * (len(costs.kind) + 1), 0))  # above any price
     for j, column in enumerate(microdata.indexed_columns):
         if isinstance(column, TreeColumn):
             _add_tree(parts, *nodes_by_cost(_steps(costs, j)))
@@ -45,14 +45,6 @@ def after_blocks(prices: Prices) -> Prices:
         np.concatenate([nothing, prices.width]),
         prices.costs,
     )
-
-
-def dearest(costs: Costs) -> int:
-    """What the dearest box costs that there can be, at most."""
-    total = 0
-    for offset, size in zip(costs.offset.tolist(), np.diff(np.append(costs.offset, len(costs.costs))), strict=True):
-        total += int(costs.costs[offset : offset + size].max(initial=0))
-    return total
 
 
 def nodes_by_cost(steps: IntArray) -> tuple[IntArray, IntArray]:
