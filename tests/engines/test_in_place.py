@@ -163,7 +163,8 @@ def test_frequency_sets_are_those_of_plain_counting(nearby: Place) -> None:
     def shown(code: str | None, level: int) -> object:  # a missing value stays apart until the root
         return "*" if level == 3 else code if code is None else code[: 3 - level]
 
-    with open_engine(nearby.put(table), asked, nearby.engine) as engine:
+    with open_engine(nearby.put(table), asked, nearby.engine) as opened:
+        engine: Any = opened
         source = SqlSource(engine.session, asked)
         values = {alias: in_place._Values.of(engine.session, source, alias) for alias in source.names()}
         stand_ins = in_place._by_columns(source, asked, values, 300, engine.session)

@@ -17,6 +17,7 @@ from hedgerow.privacy import Requirement
 from tests.cases.lattices import people, plan
 from tests.engines.conftest import frame
 
+search_by: Any = search_research
 pytestmark = pytest.mark.xdist_group("spark")
 
 
@@ -47,8 +48,8 @@ def test_a_search_in_tasks_comes_to_what_the_driver_comes_to(spark: Any, search:
 
     given = case(search)
     patience = Patience(checks=40)
-    found = search_research(*given, patience, hire=hire)
-    assert found == search_research(*given, Patience(checks=40))
+    found = search_by(*given, patience, hire=hire)
+    assert found == search_by(*given, Patience(checks=40))
     tracker = spark.sparkContext.statusTracker()
     assert any(tracker.getJobIdsForGroup(crew.group) for crew in crews)
 
@@ -86,7 +87,12 @@ def test_an_interruption_cancels_the_jobs(spark: Any, monkeypatch: pytest.Monkey
     cancelled: list[str] = []
     context = type(spark.sparkContext)
     cancel = context.cancelJobGroup
-    monkeypatch.setattr(context, "cancelJobGroup", lambda self, name: (cancelled.append(name), cancel(self, name)))
+
+    def cancelling(self: Any, name: str) -> None:
+        cancelled.append(name)
+        cancel(self, name)
+
+    monkeypatch.setattr(context, "cancelJobGroup", cancelling)
 
     def interrupt(jobs: Any, timeout: float) -> Any:
         raise KeyboardInterrupt

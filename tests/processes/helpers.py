@@ -11,6 +11,7 @@ from typing import IO
 from unittest import mock
 
 from hedgerow.anonymization.lattice import crew, helper
+from hedgerow.outside import children
 
 
 class Forked:
@@ -50,5 +51,5 @@ def _start(module: str, *words: str, input: bool, handles: Sequence[int]) -> For
 @contextlib.contextmanager
 def forked_helpers() -> Iterator[None]:
     """Have helpers forked."""
-    with mock.patch.object(crew.children, "start", _start):
+    with mock.patch.object(children, "start", _start):
         yield

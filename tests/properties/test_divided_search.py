@@ -21,6 +21,7 @@ from tests.cases.sensitive import codes_of, naive_demands
 from tests.naive import research_search as naive
 from tests.naive.lattice import Task
 
+search_by: Any = search_research
 NEARLY = Fraction(1, 10**9)
 
 
@@ -52,7 +53,7 @@ def test_combinations_that_are_not_listed_hide_nothing(kind: str, data: st.DataO
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(research, "MOST_STRINGS", 0)
         patch.setattr(research, "_refuse_large_blocks", lambda levels, block: None)
-        found = search_research(*arguments, block)
+        found = search_by(*arguments, block)
     assert found.proven
     assert (found.best is None) == (best.best is None)
     if found.best is not None and best.best is not None:
@@ -72,7 +73,7 @@ def test_a_search_that_ends_early_says_what_none_exceeds(data: st.DataObject, mo
         patch.setattr(research, "MOST_STRINGS", 0)
         patch.setattr(research, "MOST_CHECKS", most)
         patch.setattr(research, "_refuse_large_blocks", lambda levels, block: None)
-        found, again = search_research(*arguments, 2), search_research(*arguments, 2)
+        found, again = search_by(*arguments, 2), search_by(*arguments, 2)
     assert found == again
     if best.best is not None:
         assert found.bound >= naive.score(scores, best.best) - NEARLY

@@ -27,6 +27,7 @@ from tests.processes.helpers import forked_helpers
 
 SEARCHES = ("exact", "global", "hybrid", "local", "divided")
 KINDS = ["k", "p", "entropy", "mixed"]
+search_by: Any = search_research
 LATTICES = int(os.environ.get("HEDGEROW_LATTICES", "24"))
 
 
@@ -73,8 +74,8 @@ def draw(data: st.DataObject, kind: str) -> tuple[Any, ...]:
 
 def compare(case: tuple[Any, ...], hire: Hire, searches: Iterable[Any], checks: int | None = None) -> None:
     for search in searches:
-        alone = search_research(*case, search, 2, Patience(checks=checks))
-        together = search_research(*case, search, 2, Patience(checks=checks), hire=hire)
+        alone = search_by(*case, search, 2, Patience(checks=checks))
+        together = search_by(*case, search, 2, Patience(checks=checks), hire=hire)
         assert_same(together, alone)
 
 

@@ -510,11 +510,11 @@ class _Link(CountedLink):
         return profiles.append_column("class", pa.array(class_of)), pa.table(parts)
 
     @property
-    def profiles(self) -> pa.Table:  # type: ignore[override]
+    def profiles(self) -> pa.Table:
         """The values of all records, and their class."""
         return self._classes[0]
 
     @property
-    def parts(self) -> pa.Table:  # type: ignore[override]
+    def parts(self) -> pa.Table:
         """So many records of a class are in a group."""
         return self._classes[1]

@@ -100,7 +100,8 @@ def _task(sent: Any) -> Any:
     def test(order: Any) -> Any:
         from hedgerow.engines.spark_strings import do
 
-        return do(*sent.value, order)
+        bench, cache = sent.value
+        return do(bench, cache, order)
 
     return test
 

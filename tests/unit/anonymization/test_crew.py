@@ -124,6 +124,7 @@ def test_a_search_that_is_interrupted_leaves_nobody_behind() -> None:
         return crews[-1]
 
     numbers: list[int] = []
+    search: Any = search_research
 
     def tell(tested: int) -> None:
         if tested > 3:
@@ -131,7 +132,7 @@ def test_a_search_that_is_interrupted_leaves_nobody_behind() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        search_research(*given, values, "global", tell=tell, hire=hired)
+        search(*given, values, "global", tell=tell, hire=hired)
     assert numbers
     assert gone(numbers)
 
@@ -207,7 +208,12 @@ def test_a_release_is_the_same_by_any_number_of_threads(monkeypatch: pytest.Monk
     monkeypatch.setattr("hedgerow.anonymization.lattice.crew.ENOUGH", 0)
     started: list[int] = []
     start = Processes._start
-    monkeypatch.setattr(Processes, "_start", lambda crew: (start(crew), started.extend(crew.helpers)))
+
+    def starting(crew: Processes) -> None:
+        start(crew)
+        started.extend(crew.helpers)
+
+    monkeypatch.setattr(Processes, "_start", starting)
     made = {}
     with forked_helpers():
         for threads in (1, 3):

@@ -214,8 +214,8 @@ class KernelChecker:
             np.empty(ROOM * rows if self._counted else 0, np.uint64),
         )
         self._base = self._room.view(0, rows)
-        for part, given in zip(self._base.arrays, base, strict=True):
-            part[:] = given
+        room = self._base.arrays
+        room.words[:], room.counts[:], room.bits[:] = base.words, base.counts, base.bits
         self._slots = _slots(max(SLOTS, 1 << (2 * rows).bit_length()), rows, self._counted)
 
     def __getstate__(self) -> dict[str, Any]:

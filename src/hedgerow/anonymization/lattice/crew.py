@@ -205,17 +205,16 @@ class Processes(Alone):
 
     def answer(self, ticket: Ticket) -> Any:
         """Wait for an answer; meanwhile something else that was ordered is done here."""
-        while not ticket.done:
+        while True:
             self._deal()
             if ticket.done:
-                break
+                return ticket.answer
             if ticket in self._waiting:
                 self._do_here(ticket)
             elif self._waiting:
                 self._do_here(self._waiting[0])
             else:
                 self._hear(None)
-        return ticket.answer
 
     def forget(self, tickets: Iterable[Ticket]) -> None:
         """Take back what nobody began."""
