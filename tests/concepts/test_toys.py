@@ -191,7 +191,7 @@ def test_toys_are_in_help_and_completion() -> None:
     assert "toy (toy diversity)" in help_of("plan", "check")
     assert "blocks" in help_of("plan", "check")
     assert "toy-steps" in help_of("plan", "check")
-    assert "quick, thorough, blocks, partition" in help_of("compare")
+    assert "quick, thorough, longest, blocks, partition" in help_of("compare")
     assert "groups per record" in help_of("compare")
     assert complete_methods("quick,bl") == ["quick,blocks"]
 

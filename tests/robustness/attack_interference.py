@@ -35,6 +35,7 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"name": "cluster"},
     {"name": "cluster", "improve": "quick"},
     {"name": "cluster", "improve": "thorough"},
+    {"name": "cluster", "improve": "longest"},
     {"name": "cluster", "split": 20},
     {"name": "cluster", "join": "loss"},
     {"name": "partition"},

@@ -27,6 +27,7 @@ from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.plan.hierarchy.numbers import parse_number
 from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.types import Improve
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
@@ -406,7 +407,7 @@ class Method(Frozen):
         description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
         "groups (loss, ncp, granularity or research-value); partition, what it is improved by",
     )
-    improve: Literal["off", "quick", "thorough"] = Field(
+    improve: Improve = Field(
         default="off",
         description="cluster, partition, utility, bottom-up: how long to search for groups that lose less",
     )

@@ -11,10 +11,13 @@ This is ours: no paper has it. Pseudocode stands in ``docs/explanation/clusterin
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.cells import Cells
@@ -26,14 +29,15 @@ from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import EVERYTHING, NOTHING, VALUES
 from hedgerow.anonymization.kernels.tuples.asked import Demands
-from hedgerow.anonymization.kernels.tuples.improving import Records, Starts
+from hedgerow.anonymization.kernels.tuples.improving import Records, Searches, Starts
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.privacy import Requirement
-from hedgerow.types import IntArray, Steps
+from hedgerow.types import BoolArray, Improve, IntArray, Steps
 
-WINDOW = 4  # profiles before and after that a search for neighbours starts with
 MOST = 3  # times k: larger groups stay as they are
+SEARCHES = Searches(nearest=24, window=4, patience=400, partner_patience=1000)
+PARTNERS = 16
 
 
 @dataclass(frozen=True)
@@ -42,30 +46,35 @@ class Effort:
 
     Attributes
     ----------
+    help
+        What that comes to, in a few words.
     tries
         Pools that are regrouped for every k records; half as many again where more than k is asked, because fewer of
         them can be.
-    neighbours
-        Profiles near a record whose groups it may join.
-    patience
-        Nodes of the index that a search for neighbours looks at, at most.
-    heat
-        By how much a try may raise the loss at first, in thousandths of what a group loses on average.
     passes
         Rounds of exchanges, at most.
     """
 
+    help: str
     tries: int
-    neighbours: int
-    patience: int
-    heat: int
     passes: int
 
 
-EFFORTS = {
-    "quick": Effort(tries=12, neighbours=24, patience=400, heat=300, passes=0),
-    "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2),
+EFFORTS: dict[str, Effort] = {
+    "quick": Effort("searches for groups that lose less", tries=12, passes=1),
+    "thorough": Effort("searches some six times as long", tries=130, passes=2),
+    "longest": Effort("searches for minutes on large tables, for what is published once a year", tries=800, passes=2),
 }
+"""By name, each longer than the one before; see :data:`hedgerow.types.Improve`."""
+
+
+def heat_of(k: int) -> int:
+    """By how much a try may raise the loss at first, in thousandths of what a group loses: the less the larger k is.
+
+    >>> [heat_of(k) for k in (2, 5, 10, 25)]
+    [321, 203, 143, 97]
+    """
+    return min(500, max(150, math.isqrt(490_000 // k))) * 65 // 100
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,7 @@ class Improved:
 
     clustering: Any
     requirement: Requirement
-    effort: Literal["quick", "thorough"] = "quick"
+    effort: Improve = "quick"
     objective: Objective = LOSS
     seed: int = 0
     threads: int = 1
@@ -105,9 +114,9 @@ class Improved:
     def __call__(self, microdata: Microdata, cells: Cells, progress: Steps | None = None) -> Recoding:
         """Form groups within the cells that need not be withheld."""
         groups = self.clustering(microdata, cells=cells, progress=progress)
-        effort = EFFORTS[self.effort]
+        efforts = efforts_up_to(self.effort)
         return improve(
-            microdata, cells, groups, self.requirement, effort, self.objective, self.seed, self.threads, progress
+            microdata, cells, groups, self.requirement, efforts, self.objective, self.seed, self.threads, progress
         ).groups
 
 
@@ -120,12 +129,22 @@ class Improvement:
     after: int
 
 
+def efforts_up_to(name: Improve) -> list[Effort]:
+    """An effort by its name, after all lesser ones.
+
+    >>> [effort.tries for effort in efforts_up_to("thorough")]
+    [12, 130]
+    """
+    names = list(EFFORTS)
+    return [EFFORTS[one] for one in names[: names.index(name) + 1]]
+
+
 def improve(
     microdata: Microdata,
     cells: Cells,
     groups: Recoding,
     requirement: Requirement,
-    effort: Effort,
+    efforts: Sequence[Effort],
     objective: Objective = LOSS,
     seed: int = 0,
     threads: int = 1,
@@ -133,25 +152,33 @@ def improve(
 ) -> Improvement:
     """Lower the loss of groups inside cells.
 
-    Every group must hold, and lie in one cell that need not be withheld.
+    Every group must hold, and lie in one cell that need not be withheld. In a small cell, one effort goes on from where
+    the one before it came to; so more effort never loses more there. In larger ones only the last is made.
     """
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
-    rounded = costs.rounded()
-    asked = _asked(microdata, layout, requirement)
+    asked = asked_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
     losses = np.zeros((len(layout.records), 2), np.int64)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
         part = Part.of(layout, first, last)
         units = layout.units[part.units]
-        as_it_was = part.numbered(groups.group_of[units])
-        found = _search(part, part.numbered(start[units]), rounded, asked, layout.persons, effort, seed, done, stop)
-        lost = losses[first:last]
-        lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
-        better = lost[:, 1] < lost[:, 0]
-        lost[:, 1] = lost.min(axis=1)
-        place = np.where(np.repeat(better, part.records), part.numbered(found), as_it_was)
+        as_it_was, place = part.numbered(groups.group_of[units]), part.numbered(start[units])
+        before = part.losses(as_it_was, costs)
+        after, better = before, np.zeros(len(before), bool)
+        search = Search.of(part, costs.rounded(), asked, layout.persons, seed, stop)
+        for effort in efforts:
+            is_last = effort is efforts[-1]
+            wanted = part.small | is_last
+            if wanted.any() and not stop[0]:
+                found = search.go_on(place, effort, wanted, done if is_last else np.zeros(1, np.int64))
+                lost = part.losses(found, costs)
+                gains = lost < after
+                place = part.numbered(np.where(np.repeat(gains, part.records), found, place))
+                after, better = np.minimum(lost, after), better | gains
+        place = np.where(np.repeat(better, part.records), place, as_it_was)
+        losses[first:last] = np.stack([before, after], axis=1)
         layout.group_of[part.units] = np.where(place < 0, WITHHELD, place + layout.group_start[first])
 
     run_in_threads(work, layout.records, threads, progress)
@@ -181,45 +208,59 @@ def _cut(microdata: Microdata, group_of: IntArray, requirement: Requirement) -> 
     return part_of
 
 
-def _search(
-    part: Part,
-    place: IntArray,
-    costs: Costs,
-    asked: Demands,
-    persons: int,
-    effort: Effort,
-    seed: int,
-    done: IntArray,
-    stop: IntArray,
-) -> IntArray:
-    """Improve the groups of some cells, given by unit; returns them likewise."""
-    k = asked.k
-    neighbours, regrouping, exchanges = map(kernels.load, ("neighbours", "regrouping", "exchanges"))
-    lower, upper = costs.ends(part.codes, part.codes)
-    most = int(np.diff(part.cell_start).max()) - 1
-    shape = (len(part.codes), max(1, min(effort.neighbours, most)))
-    near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(len(part.codes), np.int32)
-    counts = np.diff(part.unit_start)
-    neighbours.nearest_in_cells(
-        lower, upper, counts, part.cell_start, costs.prices, k, WINDOW, effort.patience, near, distance, least, stop
-    )
-    cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
-    records = Records(lower, upper, part.profile, near, distance, least)
-    room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
-    groups = part.groups(place, costs, room)
-    mine = _with_scratch(asked, part.units, persons)
-    desk, tries = regrouping.new_desk(q, room, k, capacity), effort.tries
-    tries += 0 if asked.what == NOTHING else tries // 2
-    regrouping.regroup_cells(
-        cells, records, groups, costs.prices, mine, desk, tries, effort.heat, part.seeds(seed), done, stop
-    )
-    if effort.passes:
-        desk = exchanges.new_desk(q, room, capacity)
-        exchanges.exchange_in_cells(cells, records, groups, costs.prices, mine, desk, effort.passes, stop)
-    return groups.place.astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A search in some cells: what every effort looks at."""
+
+    part: Part
+    costs: Costs
+    asked: Demands
+    cells: Starts
+    records: Records
+    seeds: npt.NDArray[np.uint64]
+    stop: IntArray
+
+    @classmethod
+    def of(cls, part: Part, costs: Costs, asked: Demands, persons: int, seed: int, stop: IntArray) -> Search:
+        """Find the neighbours of all profiles."""
+        lower, upper = costs.ends(part.codes, part.codes)
+        others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
+        searches = SEARCHES._replace(nearest=min(SEARCHES.nearest, others))
+        shape = (n, searches.nearest + min(PARTNERS, others))
+        near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
+        kernels.load("neighbours").nearest_in_cells(
+            lower, upper, np.diff(part.unit_start), part.cell_start, costs.prices, asked.k, searches, near, distance,
+            least, stop,
+        )  # fmt: skip
+        records = Records(lower, upper, part.profile, near, distance, least, searches.nearest)
+        cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
+        return cls(part, costs, _with_scratch(asked, part.units, persons), cells, records, part.seeds(seed), stop)
+
+    def go_on(self, place: IntArray, effort: Effort, wanted: BoolArray, done: IntArray) -> IntArray:
+        """Improve the groups of the wanted cells, given by unit; returns all of them likewise."""
+        k, q = self.asked.k, self.part.codes.shape[1]
+        room, capacity = MOST * k, int(self.part.group_start[-1])
+        groups = self.part.groups(place, self.costs, room)
+        regrouping = kernels.load("regrouping")
+        desk = regrouping.new_desk(q, room, k, capacity, groups.place)
+        tries = effort.tries + (0 if self.asked.what == NOTHING else effort.tries // 2)
+        restored = regrouping.regroup_cells(
+            self.cells, self.records, groups, self.costs.prices, self.asked, desk, np.where(wanted, tries, 0),
+            heat_of(k), self.seeds, done, self.stop,
+        )  # fmt: skip
+        if effort.passes:
+            if restored:
+                groups = self.part.groups(groups.place.astype(np.int64), self.costs, room)
+            exchanges = kernels.load("exchanges")
+            desk = exchanges.new_desk(q, room, capacity)
+            exchanges.exchange_in_cells(
+                self.cells, self.records, groups, self.costs.prices, self.asked, desk,
+                np.where(wanted, effort.passes, 0), self.stop,
+            )  # fmt: skip
+        return groups.place.astype(np.int64)
 
 
-def _asked(microdata: Microdata, layout: Layout, requirement: Requirement) -> Demands:
+def asked_of(microdata: Microdata, layout: Layout, requirement: Requirement) -> Demands:
     """What is asked of every group, as the kernels take it, for units in the order of the layout; no scratch space."""
     what = NOTHING if not layout.persons and not requirement.models else EVERYTHING
     if what and requirement.survives_growth:
