@@ -7,7 +7,6 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,8 @@ import hedgerow as hr
 from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering, Objective, Partition, find_cells
 from hedgerow.anonymization.clustering.costs import UNIT, cost_tables
 from hedgerow.anonymization.clustering.improve import (
-    SEARCHES,
+    HASTY,
+    PATIENT,
     Effort,
     Improvement,
     Search,
@@ -45,7 +45,7 @@ from tests.naive.improving import OBJECTIVES, floors, least_beyond, least_cost, 
 
 NOWHERE = (1 << 31) - 1
 KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
-SHORT = Effort("", tries=30, passes=3)
+SHORT = Effort("", tries=30, passes=3, searches=HASTY)
 
 
 def objective(name: str) -> Objective:
@@ -189,9 +189,8 @@ def test_neighbours_are_the_nearest_and_those_of_least_distance_beyond_their_flo
     lay = lay_out(microdata, cells, case.k)
     part, costs = Part.of(lay, 0, len(lay.records)), cost_tables(microdata).rounded()
     stop = np.zeros(1, np.int64)
-    patient = SEARCHES._replace(patience=1 << 40, partner_patience=1 << 40)
-    with patch("hedgerow.anonymization.clustering.improve.SEARCHES", patient):
-        found = Search.of(part, costs, asked_of(microdata, lay, requirement), 0, 0, stop).records
+    patient = PATIENT._replace(patience=1 << 40, partner_patience=1 << 40)
+    found = Search.of(part, costs, patient, asked_of(microdata, lay, requirement), 0, 0, stop).records
     counts = np.diff(part.unit_start)
     for first, last in itertools.pairwise(part.cell_start.tolist()):
         codes = part.codes[first:last]

@@ -36,8 +36,9 @@ from hedgerow.privacy import Requirement
 from hedgerow.types import BoolArray, Improve, IntArray, Steps
 
 MOST = 3  # times k: larger groups stay as they are
-SEARCHES = Searches(nearest=24, window=4, patience=400, partner_patience=1000)
 PARTNERS = 16
+HASTY = Searches(nearest=20, window=4, patience=200, partner_patience=800)
+PATIENT = Searches(nearest=30, window=4, patience=1_000, partner_patience=5_000)
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,24 @@ class Effort:
     help
         What that comes to, in a few words.
     tries
-        Pools that are regrouped for every k records; half as many again where more than k is asked, because fewer of
+        Pools that are regrouped for every k records; a quarter more where more than k is asked, because fewer of
         them can be.
     passes
         Rounds of exchanges, at most.
+    searches
+        How neighbours are sought.
     """
 
     help: str
     tries: int
     passes: int
+    searches: Searches
 
 
 EFFORTS: dict[str, Effort] = {
-    "quick": Effort("searches for groups that lose less", tries=12, passes=1),
-    "thorough": Effort("searches some six times as long", tries=130, passes=2),
-    "longest": Effort("searches for minutes on large tables, for what is published once a year", tries=800, passes=2),
+    "quick": Effort("searches for groups that lose less", 12, 0, HASTY),
+    "thorough": Effort("searches some six times as long", 90, 2, PATIENT),
+    "longest": Effort("searches for minutes on large tables, for what is published once a year", 450, 3, PATIENT),
 }
 """By name, each longer than the one before; see :data:`hedgerow.types.Improve`."""
 
@@ -167,11 +171,11 @@ def improve(
         as_it_was, place = part.numbered(groups.group_of[units]), part.numbered(start[units])
         before = part.losses(as_it_was, costs)
         after, better = before, np.zeros(len(before), bool)
-        search = Search.of(part, costs.rounded(), asked, layout.persons, seed, stop)
         for effort in efforts:
             is_last = effort is efforts[-1]
             wanted = part.small | is_last
             if wanted.any() and not stop[0]:
+                search = Search.of(part, costs.rounded(), effort.searches, asked, layout.persons, seed, stop)
                 found = search.go_on(place, effort, wanted, done if is_last else np.zeros(1, np.int64))
                 lost = part.losses(found, costs)
                 gains = lost < after
@@ -221,11 +225,13 @@ class Search:
     stop: IntArray
 
     @classmethod
-    def of(cls, part: Part, costs: Costs, asked: Demands, persons: int, seed: int, stop: IntArray) -> Search:
+    def of(
+        cls, part: Part, costs: Costs, searches: Searches, asked: Demands, persons: int, seed: int, stop: IntArray
+    ) -> Search:
         """Find the neighbours of all profiles."""
         lower, upper = costs.ends(part.codes, part.codes)
         others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
-        searches = SEARCHES._replace(nearest=min(SEARCHES.nearest, others))
+        searches = searches._replace(nearest=min(searches.nearest, others))
         shape = (n, searches.nearest + min(PARTNERS, others))
         near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
         kernels.load("neighbours").nearest_in_cells(
@@ -243,7 +249,7 @@ class Search:
         groups = self.part.groups(place, self.costs, room)
         regrouping = kernels.load("regrouping")
         desk = regrouping.new_desk(q, room, k, capacity, groups.place)
-        tries = effort.tries + (0 if self.asked.what == NOTHING else effort.tries // 2)
+        tries = effort.tries + (0 if self.asked.what == NOTHING else effort.tries // 4)
         restored = regrouping.regroup_cells(
             self.cells, self.records, groups, self.costs.prices, self.asked, desk, np.where(wanted, tries, 0),
             heat_of(k), self.seeds, done, self.stop,

@@ -25,7 +25,8 @@ from hedgerow.anonymization.kernels.tuples.improving import Searches  # noqa: F4
 from hedgerow.anonymization.kernels.tuples.searching import Prices  # noqa: F401
 
 NOWHERE = (1 << 31) - 1
-ROUNDS, LOOKED_AT = 2, 10  # how often neighbours of neighbours are looked at, and how many of how many
+EASY = 8  # the part of the patience that profiles get that are easy to place, where partners are sought
+ROUNDS, LOOKED_AT = 1, 10  # how often neighbours of neighbours are looked at, and how many of how many
 
 
 @inner
@@ -190,6 +191,7 @@ def _search(lower, upper, counts, prices, k, searches, near, distance, least, st
     left_cost, right_cost, partial = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.int64)
     ceiling[0] = 0
     column, many, patience, window = np.int64(0), np.int64(searches.nearest), searches.patience, searches.window
+    hard = np.int64(0)  # a profile with at least this floor is worth the whole patience
     while column < most:
         for u in range(n):
             if stop[0] != 0:
@@ -212,7 +214,7 @@ def _search(lower, upper, counts, prices, k, searches, near, distance, least, st
                     found = _insert(y, total, found, many, far, who)
                     if found == many:
                         limit = far[many - 1]
-            j, looked = np.int64(0), 0
+            j, looked = np.int64(0), np.int64(0 if hard <= top[bottom + u] else patience - patience // EASY)
             begin[0], end[0], partial[0] = 0, level_start[1], 0
             opened = True
             while j >= 0 and looked < patience:
@@ -281,6 +283,8 @@ def _search(lower, upper, counts, prices, k, searches, near, distance, least, st
                     within += counts[near[u, i]]
                     least[u] = distance[u, i]
             top[bottom + u] = least[u]
+            hard += least[u]
+        hard //= n
         for j in range(q - 2, -1, -1):
             for i in range(level_start[j], level_start[j + 1]):
                 for x in range(child[i], child[i + 1]):

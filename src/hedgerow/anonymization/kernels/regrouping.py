@@ -20,14 +20,14 @@ import numpy as np
 from hedgerow.anonymization.kernels.bare import bare
 from hedgerow.anonymization.kernels.codes import EVERYTHING, FREE, NOTHING, TABLE
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
-from hedgerow.anonymization.kernels.demands import clear, holds, met, most_wanted, take
+from hedgerow.anonymization.kernels.demands import clear, holds, is_choosy, met, most_wanted, take
 from hedgerow.anonymization.kernels.neighbours import NOWHERE, cost_with, dearest_step, price
 from hedgerow.anonymization.kernels.tuples.improving import ByGroup, Changed, Made, Pool, RegroupingDesk
 
 BREATH = 256  # tries between two looks at the stop flag
 WINDOW = 1 << 16  # units among which bad groups are sought at a time, so that what is looked at stays in the cache
 TOURNAMENT = 6
-LARGEST_POOL = 6
+LARGEST_POOL = 5
 CLOSE = 12  # nearest neighbours whose groups may enter a pool, beside those of all partners
 PARTNERS = 80  # percent of the draws that look among partners
 ONE_FEWER = 10  # percent of the tries that make one group fewer than they could
@@ -283,17 +283,17 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                         units_upper[z, x], units_upper[z, end] = units_upper[z, end], units_upper[z, x]
                         part[z, x] = part[z, end]
                     end += 1
-                    if plain:
-                        complete = end - first >= k
-                        if free and not complete:  # the box is as it was: others that lie in it cost nothing either
-                            x += 1
-                            while x < total and pool_cost[x] != now:
-                                x += 1
-                            if x < total:
-                                continue
-                    else:
+                    choosy, complete = False, end - first >= k
+                    if not plain:
                         take(units[end - 1], asked, end - first == 1)
-                        complete = end - first >= k and met(asked)
+                        complete = complete and met(asked)
+                        choosy = not complete and is_choosy(k - (end - first), asked)
+                    if free and not complete and not choosy:  # the box is as it was: others in it cost nothing either
+                        x += 1
+                        while x < total and pool_cost[x] != now:
+                            x += 1
+                        if x < total:
+                            continue
                     if not free:
                         alone = end - first == 1
                         for z in range(attributes):
@@ -315,7 +315,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                             )  # fmt: skip
                     if complete or end == total:
                         break
-                    if plain:
+                    if not choosy:
                         x, best_key = end, np.int32(NOWHERE)
                         for y in range(end, total):
                             mine = np.int32(np.int32(16) * pool_cost[y] - eager * weight[y])
