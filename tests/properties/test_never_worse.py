@@ -30,13 +30,13 @@ seeds = st.integers(0, 1 << 32)
 
 
 @given(seed=seeds)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_no_block_loses_more(seed: int) -> None:
     check_never_worse(draw_table(random.Random(seed)))
 
 
 @given(seed=seeds)
-@settings(max_examples=4)
+@settings(max_examples=2)
 def test_no_large_table_loses_more(seed: int) -> None:
     check_never_worse(draw_table(random.Random(seed), records=6_000), ("off", "quick", "thorough"))
 
@@ -68,7 +68,7 @@ def test_threads_change_nothing_where_blocks_are_of_all_sizes(seed: int, threads
 
 @pytest.mark.parametrize("effort", get_args(Improve))
 @given(seed=seeds)
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_optimizing_a_release_never_loses_more(effort: Improve, seed: int) -> None:
     draw = random.Random(seed)
     case = draw_table(draw)

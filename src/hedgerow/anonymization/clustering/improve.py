@@ -37,6 +37,7 @@ from hedgerow.types import BoolArray, Improve, IntArray, Steps
 
 MOST = 3  # times k: larger groups stay as they are
 PARTNERS = 16
+IN_SMALL_CELLS = 2  # rounds of exchanges at least: there they cost little
 HASTY = Searches(nearest=20, window=4, patience=200, partner_patience=800)
 PATIENT = Searches(nearest=30, window=4, patience=1_000, partner_patience=5_000)
 
@@ -254,14 +255,15 @@ class Search:
             self.cells, self.records, groups, self.costs.prices, self.asked, desk, np.where(wanted, tries, 0),
             heat_of(k), self.seeds, done, self.stop,
         )  # fmt: skip
-        if effort.passes:
+        passes = np.where(self.part.small, np.maximum(effort.passes, IN_SMALL_CELLS), effort.passes) * wanted
+        if passes.any():
             if restored:
                 groups = self.part.groups(groups.place.astype(np.int64), self.costs, room)
             exchanges = kernels.load("exchanges")
             desk = exchanges.new_desk(q, room, capacity)
             exchanges.exchange_in_cells(
                 self.cells, self.records, groups, self.costs.prices, self.asked, desk,
-                np.where(wanted, effort.passes, 0), self.stop,
+                passes, self.stop,
             )  # fmt: skip
         return groups.place.astype(np.int64)
 
