@@ -27,6 +27,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "cluster": {"name": "cluster"},
     "cluster, improve: quick": {"name": "cluster", "improve": "quick"},
     "cluster, improve: thorough": {"name": "cluster", "improve": "thorough"},
+    "cluster, improve: longest": {"name": "cluster", "improve": "longest"},
     "partition, improve: quick": {"name": "partition", "improve": "quick"},
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+Improve: TypeAlias = Literal["off", "quick", "thorough", "longest"]
+"""How long to search for groups that lose less: see :data:`hedgerow.anonymization.clustering.improve.EFFORTS`."""
 
 Steps: TypeAlias = Callable[[int, int], None]
 """Called with how much of one piece of work is done, and how much there is (0: unknown)."""

@@ -79,3 +79,22 @@ def least_cost(
         total_cost(attributes, records, parts, share) for parts in partitions(cell) if all(may(part) for part in parts)
     ]
     return min(found, default=None)
+
+
+def floors(distances: Sequence[Sequence[int]], counts: Sequence[int], k: int) -> list[int]:
+    """What a record of each profile costs at least in a group of k: how far the k-th nearest record is."""
+    found = []
+    for u, row in enumerate(distances):
+        order = sorted((v for v in range(len(row)) if v != u), key=row.__getitem__)
+        least, within = row[u], counts[u]
+        for v in order:
+            if within < k:
+                least, within = row[v], within + counts[v]
+        found.append(least)
+    return found
+
+
+def least_beyond(distances: Sequence[Sequence[int]], floor: Sequence[int], many: int) -> list[list[int]]:
+    """For each profile, the least values of *distance − floor of the other*, ascending."""
+    others = [[row[v] - floor[v] for v in range(len(row)) if v != u] for u, row in enumerate(distances)]
+    return [sorted(row)[:many] for row in others]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,18 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering, Objective, Partition, find_cells
 from hedgerow.anonymization.clustering.costs import UNIT, cost_tables
-from hedgerow.anonymization.clustering.improve import EFFORTS, Effort, Improvement, improve
+from hedgerow.anonymization.clustering.improve import (
+    HASTY,
+    PATIENT,
+    Effort,
+    Improvement,
+    Search,
+    asked_of,
+    efforts_up_to,
+    improve,
+)
+from hedgerow.anonymization.clustering.layout import lay_out
+from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.kernels.codes import FREE, TABLE
 from hedgerow.evaluation.synthetic import census, deaths, write_demo
 from hedgerow.measures.research_value import column_values, mean_group_value
@@ -29,10 +41,11 @@ from tests.cases.sensitive import Diverse, codes_of, diverse, naive_demands
 from tests.cases.sensitive import encode as encode_diverse
 from tests.cases.shuffled import files, write
 from tests.naive.attributes import Attribute, Record
-from tests.naive.improving import OBJECTIVES, least_cost, total_cost
+from tests.naive.improving import OBJECTIVES, floors, least_beyond, least_cost, total_cost
 
+NOWHERE = (1 << 31) - 1
 KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
-SHORT = Effort(tries=30, neighbours=8, patience=200, heat=500, passes=3)
+SHORT = Effort("", tries=30, passes=3, searches=HASTY)
 
 
 def objective(name: str) -> Objective:
@@ -77,7 +90,7 @@ def test_costs_are_those_from_scratch(name: str, limits: bool, data: st.DataObje
     microdata, requirement = encode(case), Requirement(case.k)
     cells = find_cells(microdata, requirement, ignore_limits=not limits)
     start = ConstrainedKMember(case.k, case.seed, objective=objective(name))(microdata, cells=cells)
-    found = improve(microdata, cells, start, requirement, SHORT, objective(name), case.seed)
+    found = improve(microdata, cells, start, requirement, [SHORT], objective(name), case.seed)
     check(microdata, requirement, start, found, cells)
     if limits:
         assert not sum(found.groups.breaks_by_column(microdata).values())
@@ -92,7 +105,7 @@ def test_many_values_per_column(case: Case) -> None:
     microdata, requirement = encode(case), Requirement(case.k)
     cells = find_cells(microdata, requirement)
     start = Partition(requirement)(microdata, cells=cells)
-    found = improve(microdata, cells, start, requirement, SHORT, seed=case.seed)
+    found = improve(microdata, cells, start, requirement, [SHORT], seed=case.seed)
     check(microdata, requirement, start, found, cells)
     attributes, records = naive_records(case, microdata)
     assert total_cost(attributes, records, groups_of(found.groups), OBJECTIVES["loss"]) == found.after
@@ -107,7 +120,7 @@ def test_models_hold_after_every_search(kind: str, data: st.DataObject) -> None:
     cells = find_cells(microdata, requirement)
     algorithm: Any = Partition(requirement) if data.draw(st.booleans()) else DiverseClustering(requirement)
     start = algorithm(microdata, cells=cells)
-    found = improve(microdata, cells, start, requirement, SHORT, seed=given.case.seed)
+    found = improve(microdata, cells, start, requirement, [SHORT], seed=given.case.seed)
     check(microdata, requirement, start, found, cells)
     assert not sum(found.groups.breaks_by_column(microdata).values())
     codes = [codes_of(given)[record] for record in microdata.record_of]
@@ -128,7 +141,7 @@ def test_never_below_the_best_there_is(data: st.DataObject) -> None:
     microdata, requirement = encode_diverse(given)
     cells = find_cells(microdata, requirement)
     start = DiverseClustering(requirement, objective=objective(name))(microdata, cells=cells)
-    found = improve(microdata, cells, start, requirement, EFFORTS["thorough"], objective(name), given.case.seed)
+    found = improve(microdata, cells, start, requirement, efforts_up_to("thorough"), objective(name), given.case.seed)
     attributes, records = naive_records(given.case, microdata)
     codes = [codes_of(given)[record] for record in microdata.record_of]
     demands, persons = naive_demands(given, codes_of(given)), given.case.persons
@@ -155,12 +168,47 @@ def test_finds_the_best_of_a_small_table() -> None:
     requirement = Requirement(2)
     cells = find_cells(microdata, requirement)
     start = ConstrainedKMember(2)(microdata, cells=cells)
-    found = improve(microdata, cells, start, requirement, EFFORTS["thorough"])
+    found = improve(microdata, cells, start, requirement, efforts_up_to("thorough"))
     attributes, records = naive_records(
         Case({"age": {"weight": 1}}, {"age": [0, 10, 11, 21, 40, 60, 61, 75]}, 2, 0), microdata
     )
     best = least_cost(attributes, records, range(8), lambda group: len(group) >= 2, OBJECTIVES["loss"])
     assert found.after == best
+
+
+# ---- neighbours ----------------------------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_neighbours_are_the_nearest_and_those_of_least_distance_beyond_their_floor(data: st.DataObject) -> None:
+    case = data.draw(cases(wide=data.draw(st.booleans())))
+    microdata, requirement = encode(case), Requirement(case.k)
+    cells = find_cells(microdata, requirement)
+    assume(not cells.failing.all())
+    lay = lay_out(microdata, cells, case.k)
+    part, costs = Part.of(lay, 0, len(lay.records)), cost_tables(microdata).rounded()
+    stop = np.zeros(1, np.int64)
+    patient = PATIENT._replace(patience=1 << 40, partner_patience=1 << 40)
+    found = Search.of(part, costs, patient, asked_of(microdata, lay, requirement), 0, 0, stop).records
+    counts = np.diff(part.unit_start)
+    for first, last in itertools.pairwise(part.cell_start.tolist()):
+        codes = part.codes[first:last]
+        lo, hi = np.minimum(codes[:, None], codes[None]), np.maximum(codes[:, None], codes[None])
+        q = codes.shape[1]
+        far = costs.of_boxes(*costs.ends(lo.reshape(-1, q), hi.reshape(-1, q))).reshape(len(codes), -1).tolist()
+        floor = floors(far, counts[first:last].tolist(), case.k)
+        nothing, many = [0] * len(codes), found.near.shape[1] - found.nearest
+        nearest, partners = least_beyond(far, nothing, found.nearest), least_beyond(far, floor, many)
+        assert found.least[first:last].tolist() == floor
+        for u, row in enumerate(found.near[first:last].tolist()):
+            near, apart = [[v - first for v in part if v >= 0] for part in (row[: found.nearest], row[found.nearest :])]
+            assert [far[u][v] for v in near] == nearest[u]
+            assert [far[u][v] - floor[v] for v in apart] == partners[u]
+            known = [distance for distance in found.distance[first + u].tolist() if distance != NOWHERE]
+            assert known == [far[u][v] for v in near + apart]
+            assert len({u, *near}) == 1 + len(near)
+            assert len({u, *apart}) == 1 + len(apart)
 
 
 # ---- what the naive attributes do not have: grids, missing values, rules, trees of many leaves ---------------------
@@ -225,7 +273,7 @@ def test_grids_missing_values_widths_and_rules(name: str, blend: str | None) -> 
         requirement, goal = Requirement(3), Objective.of_plan(microdata, plan)
         cells = find_cells(microdata, requirement)
         start = ConstrainedKMember(3, objective=goal)(microdata, cells=cells)
-        found = improve(microdata, cells, start, requirement, SHORT, goal, seed)
+        found = improve(microdata, cells, start, requirement, [SHORT], goal, seed)
         check(microdata, requirement, start, found, cells)
         assert not sum(found.groups.breaks_by_column(microdata).values())
         for recoding, lost in ((start, found.before), (found.groups, found.after)):
@@ -263,7 +311,7 @@ def test_trees_of_many_leaves() -> None:
     cells = find_cells(microdata, requirement)
     for name in ("loss", "ncp"):
         start = ConstrainedKMember(4, objective=objective(name))(microdata, cells=cells)
-        found = improve(microdata, cells, start, requirement, EFFORTS["quick"], objective(name))
+        found = improve(microdata, cells, start, requirement, efforts_up_to("quick"), objective(name))
         check(microdata, requirement, start, found, cells)
         assert scratch_total(microdata, found.groups, objective(name)) == found.after
         assert found.after < found.before
@@ -279,7 +327,7 @@ def test_threads_do_not_change_the_answer(data: st.DataObject, threads: int) -> 
     microdata, requirement = encode_diverse(given)
     cells = find_cells(microdata, requirement)
     start = DiverseClustering(requirement)(microdata, cells=cells)
-    one, many = (improve(microdata, cells, start, requirement, SHORT, threads=n).groups for n in (1, threads))
+    one, many = (improve(microdata, cells, start, requirement, [SHORT], threads=n).groups for n in (1, threads))
     assert one.group_of.tolist() == many.group_of.tolist()
 
 
@@ -325,10 +373,10 @@ method: {name: METHOD, improve: quick}
 def test_more_effort_less_loss(tmp_path: Path, make: Any) -> None:
     table, plan = write_demo(tmp_path, make(records=2000, attributes=6))
     losses = []
-    for effort in ("off", "quick", "thorough"):
+    for effort in ("off", "quick", "thorough", "longest"):
         asked = Plan.from_dict({**Plan.load(plan).to_dict(), "method": {"name": "cluster", "improve": effort}})
         losses.append(hr.anonymize(table, asked).facts["ntil"])
-    assert losses[0] > losses[1] > losses[2]
+    assert losses[0] > losses[1] > losses[2] >= losses[3]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +387,10 @@ def test_more_effort_less_loss(tmp_path: Path, make: Any) -> None:
         ({"name": "utility", "improve": "quick", "overlap": "forbidden"}, "overlap: forbidden"),
         ({"name": "partition", "objective": "group-size", "improve": "quick"}, "goes with cluster and lattice only"),
         ({"name": "partition", "objective": "ncp"}, "only if it is improved"),
-        ({"name": "cluster", "improve": "fast"}, "must be 'off', 'il-optimization', 'steps', 'quick' or 'thorough'"),
+        (
+            {"name": "cluster", "improve": "fast"},
+            "must be 'off', 'il-optimization', 'steps', 'quick', 'thorough' or 'longest'",
+        ),
     ],
 )
 def test_what_a_plan_may_not_ask(method: dict[str, str], words: str) -> None:

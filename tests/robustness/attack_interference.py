@@ -35,6 +35,7 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"name": "cluster"},
     {"name": "cluster", "improve": "quick"},
     {"name": "cluster", "improve": "thorough"},
+    {"name": "cluster", "improve": "longest"},
     {"name": "cluster", "improve": "steps"},
     {"name": "cluster", "improve": "quick", "objective": "entropy"},
     {"name": "cluster", "objective": "discernibility", "improve": "steps"},

@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console, RenderableType
@@ -18,6 +18,7 @@ from hedgerow.cli.progress import ProgressBar
 from hedgerow.errors import DataError, Problem
 from hedgerow.outside.intake import read_bytes
 from hedgerow.outside.outputs.moment import Interrupted, done
+from hedgerow.types import Improve
 
 if TYPE_CHECKING:
     from hedgerow.maintenance import MaintainedRelease
@@ -153,7 +154,7 @@ def optimize(
         ),
     ] = 5,
     improve: Annotated[
-        Literal["off", "quick", "thorough"] | None,
+        Improve | None,
         typer.Option(help="Search further, and regroup most people. By default as the plan's method says."),
     ] = None,
     threads: ThreadsOption = None,

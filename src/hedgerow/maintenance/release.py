@@ -8,11 +8,10 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, get_args
 
 import numpy as np
 
-from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
 from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
 from hedgerow.engines.local import LocalEngine
@@ -44,7 +43,7 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
 from hedgerow.plan.plan import settled_plan
 from hedgerow.release import Release, check_targets, publish
-from hedgerow.types import BoolArray, IntArray, Progress, silent
+from hedgerow.types import BoolArray, Improve, IntArray, Progress, silent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,7 +200,7 @@ class MaintainedRelease:
             return self._archive.row()
         return self._append(self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}))
 
-    def optimize(self, passes: int = PASSES, improve: Literal["off", "quick", "thorough"] | None = None) -> VersionRow:
+    def optimize(self, passes: int = PASSES, improve: Improve | None = None) -> VersionRow:
         """Lower the loss for the same records; 0 passes and improve off: by the paper's IL_Optimization alone.
 
         ``improve`` searches further, and regroups most people; None: as the plan's method says. If nothing can be
@@ -210,8 +209,10 @@ class MaintainedRelease:
         wide = limited_in_width(self.plan)
         of_plan: Any = self.plan.method.improve
         effort = improve or ("off" if wide or of_plan in BY_STEPS else of_plan)
-        if effort not in ("off", *EFFORTS):
-            raise DataError(Problem("usage", "The 'improve' parameter must be 'off', 'quick' or 'thorough'."))
+        if effort not in get_args(Improve):
+            *names, last = [repr(name) for name in get_args(Improve)]
+            message = f"The 'improve' parameter must be {', '.join(names)} or {last}."
+            raise DataError(Problem("usage", message))
         if effort != "off" and wide:
             message = f"Groups of {wide[0]!r} are limited in width; a search cannot regroup those of a release."
             raise PlanError(Problem("conflict", message, hint="use improve: off"))

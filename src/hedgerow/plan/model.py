@@ -422,10 +422,10 @@ class Method(Frozen):
         description="what there is to be least of, and of research value most: lattice, the best node; cluster, the "
         "groups (loss, ncp, granularity, entropy or research-value); partition, what it is improved by",
     )
-    improve: Literal["off", "il-optimization", "steps", "quick", "thorough"] = Field(
+    improve: Literal["off", "il-optimization", "steps", "quick", "thorough", "longest"] = Field(
         default="off",
         description="cluster, partition, utility, bottom-up: how to search for groups that lose less; il-optimization: "
-        "break groups that others cover; steps: then move and swap people; quick, thorough: regroup them",
+        "break groups that others cover; steps: then move and swap people; quick, thorough, longest: regroup them",
     )
     certify: Effort | None = Field(
         default=None,

@@ -11,8 +11,10 @@ This is ours: no paper has it. Pseudocode stands in ``docs/explanation/clusterin
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +29,17 @@ from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import NOTHING
 from hedgerow.anonymization.kernels.tuples.asked import Demands
-from hedgerow.anonymization.kernels.tuples.improving import Records, Starts
+from hedgerow.anonymization.kernels.tuples.improving import Records, Searches, Starts
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.privacy import Requirement
-from hedgerow.types import IntArray, Steps
+from hedgerow.types import BoolArray, Improve, IntArray, Steps
 
-WINDOW = 4  # profiles before and after that a search for neighbours starts with
 MOST = 3  # times k: larger groups stay as they are
+PARTNERS = 16
+IN_SMALL_CELLS = 2  # rounds of exchanges at least: there they cost little
+HASTY = Searches(nearest=20, window=4, patience=200, partner_patience=800)
+PATIENT = Searches(nearest=30, window=4, patience=1_000, partner_patience=5_000)
 
 
 @dataclass(frozen=True)
@@ -43,33 +48,43 @@ class Effort:
 
     Attributes
     ----------
+    help
+        What that comes to, in a few words.
     tries
-        Pools that are regrouped for every k records; half as many again where more than k is asked, because fewer of
+        Pools that are regrouped for every k records; a quarter more where more than k is asked, because fewer of
         them can be.
-    neighbours
-        Profiles near a record whose groups it may join.
-    patience
-        Nodes of the index that a search for neighbours looks at, at most.
-    heat
-        By how much a try may raise the loss at first, in thousandths of what a group loses on average.
     passes
         Rounds of exchanges, at most.
+    searches
+        How neighbours are sought.
     looks
         How much of an effort to make to solve a small block exactly before anything is searched; see ``exact.py``.
     """
 
+    help: str
     tries: int
-    neighbours: int
-    patience: int
-    heat: int
     passes: int
+    searches: Searches
     looks: int = 0
 
 
-EFFORTS = {
-    "quick": Effort(tries=12, neighbours=24, patience=400, heat=300, passes=0, looks=40_000),
-    "thorough": Effort(tries=130, neighbours=50, patience=2_000, heat=450, passes=2, looks=200_000),
+EFFORTS: dict[str, Effort] = {
+    "quick": Effort("searches for groups that lose less", 12, 0, HASTY, looks=40_000),
+    "thorough": Effort("searches some six times as long", 90, 2, PATIENT, looks=200_000),
+    "longest": Effort(
+        "searches for minutes on large tables, for what is published once a year", 450, 3, PATIENT, looks=1_000_000
+    ),
 }
+"""By name, each longer than the one before; see :data:`hedgerow.types.Improve`."""
+
+
+def heat_of(k: int) -> int:
+    """By how much a try may raise the loss at first, in thousandths of what a group loses: the less the larger k is.
+
+    >>> [heat_of(k) for k in (2, 5, 10, 25)]
+    [321, 203, 143, 97]
+    """
+    return min(500, max(150, math.isqrt(490_000 // k))) * 65 // 100
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class Improved:
 
     clustering: Any
     requirement: Requirement
-    effort: Literal["quick", "thorough"] = "quick"
+    effort: Improve = "quick"
     objective: Objective = LOSS
     seed: int = 0
     threads: int = 1
@@ -109,9 +124,9 @@ class Improved:
     def __call__(self, microdata: Microdata, cells: Cells, progress: Steps | None = None) -> Recoding:
         """Form groups within the cells that need not be withheld."""
         groups = self.clustering(microdata, cells=cells, progress=progress)
-        effort = EFFORTS[self.effort]
+        efforts = efforts_up_to(self.effort)
         return improve(
-            microdata, cells, groups, self.requirement, effort, self.objective, self.seed, self.threads, progress
+            microdata, cells, groups, self.requirement, efforts, self.objective, self.seed, self.threads, progress
         ).groups
 
 
@@ -127,12 +142,22 @@ class Improvement:
     after: int
 
 
+def efforts_up_to(name: Improve) -> list[Effort]:
+    """An effort by its name, after all lesser ones.
+
+    >>> [effort.tries for effort in efforts_up_to("thorough")]
+    [12, 90]
+    """
+    names = list(EFFORTS)
+    return [EFFORTS[one] for one in names[: names.index(name) + 1]]
+
+
 def improve(
     microdata: Microdata,
     cells: Cells,
     groups: Recoding,
     requirement: Requirement,
-    effort: Effort,
+    efforts: Sequence[Effort],
     objective: Objective = LOSS,
     seed: int = 0,
     threads: int = 1,
@@ -140,36 +165,42 @@ def improve(
 ) -> Improvement:
     """Lower the loss of groups inside cells.
 
-    Every group must hold, and lie in one cell that need not be withheld.
+    Every group must hold, and lie in one cell that need not be withheld. In a small cell, one effort goes on from where
+    the one before it came to; so more effort never loses more there. In larger ones only the last is made.
     """
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
-    rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
-    effort = replace(effort, heat=round(effort.heat * objective.warmth))
+    heat = round(heat_of(requirement.k) * objective.warmth)
     losses = np.zeros((len(layout.records), 2), np.int64)
     proven = np.zeros(len(layout.units), np.bool_)
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
         part = Part.of(layout, first, last)
         units = layout.units[part.units]
-        as_it_was = part.numbered(groups.group_of[units])
-        mine = with_scratch(asked, part.units, layout.persons)
-        solved = solve_part(part, part.numbered(start[units]), costs, mine, effort.looks, done, stop)
-        found, (open_part, at) = solved.place, part.some(~solved.proven)
-        if len(at):
-            begun = open_part.numbered(found[at])
-            searched = _search(open_part, begun, rounded, asked, layout.persons, effort, seed, done, stop)
-            found[at] = np.where(searched < 0, -1, searched + part.group_start[-1])  # apart from those of other cells
-            found = part.numbered(found)
-        lost = losses[first:last]
-        lost[:, 0], lost[:, 1] = part.losses(as_it_was, costs), part.losses(found, costs)
-        better = lost[:, 1] < lost[:, 0]
-        lost[:, 1] = lost.min(axis=1)
-        best = solved.proven | (lost[:, 1] == least_losses(part, found, costs))
+        as_it_was, place = part.numbered(groups.group_of[units]), part.numbered(start[units])
+        before = part.losses(as_it_was, costs)
+        after, better, best = before, np.zeros(len(before), np.bool_), np.zeros(len(before), np.bool_)
+        for effort in efforts:
+            is_last = effort is efforts[-1]
+            some, at = part.some(~best & (part.small | is_last))
+            if not len(at) or stop[0]:
+                continue
+            attempt = _Attempt(some, costs, asked, layout.persons, effort, heat, seed, stop)
+            found, solved = attempt.go_on(some.numbered(place[at]), done if is_last else np.zeros(1, np.int64))
+            now = place.copy()
+            now[at] = np.where(found < 0, -1, found + part.group_start[-1])  # apart from those of other cells
+            now = part.numbered(now)
+            lost = part.losses(now, costs)
+            gains = lost < after
+            place = part.numbered(np.where(np.repeat(gains, part.records), now, place))
+            after, better = np.minimum(lost, after), better | gains
+            best[~best & (part.small | is_last)] = solved
+        place = np.where(np.repeat(better, part.records), place, as_it_was)
+        best |= after == least_losses(part, place, costs)
+        losses[first:last] = np.stack([before, after], axis=1)
         proven[part.units] = np.repeat(best, part.records)
-        place = np.where(np.repeat(better, part.records), part.numbered(found), as_it_was)
         layout.group_of[part.units] = np.where(place < 0, WITHHELD, place + layout.group_start[first])
 
     run_in_threads(work, layout.records, threads, progress)
@@ -206,39 +237,64 @@ def _cut(microdata: Microdata, group_of: IntArray, requirement: Requirement) -> 
     return part_of
 
 
-def _search(
-    part: Part,
-    place: IntArray,
-    costs: Costs,
-    asked: Demands,
-    persons: int,
-    effort: Effort,
-    seed: int,
-    done: IntArray,
-    stop: IntArray,
-) -> IntArray:
-    """Improve the groups of some cells, given by unit; returns them likewise."""
-    k = asked.k
-    neighbours, regrouping, exchanges = map(kernels.load, ("neighbours", "regrouping", "exchanges"))
-    lower, upper = costs.ends(part.codes, part.codes)
-    most = int(np.diff(part.cell_start).max()) - 1
-    shape = (len(part.codes), max(1, min(effort.neighbours, most)))
-    near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(len(part.codes), np.int32)
-    counts = np.diff(part.unit_start)
-    neighbours.nearest_in_cells(
-        lower, upper, counts, part.cell_start, costs.prices, k, WINDOW, effort.patience, near, distance, least, stop
-    )
-    cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
-    records = Records(lower, upper, part.profile, near, distance, least)
-    room, capacity, q = MOST * k, int(part.group_start[-1]), part.codes.shape[1]
-    groups = part.groups(place, costs, room)
-    mine = with_scratch(asked, part.units, persons)
-    desk, tries = regrouping.new_desk(q, room, k, capacity), effort.tries
-    tries += 0 if asked.what == NOTHING else tries // 2
-    regrouping.regroup_cells(
-        cells, records, groups, costs.prices, mine, desk, tries, effort.heat, part.seeds(seed), done, stop
-    )
-    if effort.passes:
-        desk = exchanges.new_desk(q, room, capacity)
-        exchanges.exchange_in_cells(cells, records, groups, costs.prices, mine, desk, effort.passes, stop)
-    return groups.place.astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    """One effort, made in some cells."""
+
+    part: Part
+    costs: Costs
+    asked: Demands
+    persons: int
+    effort: Effort
+    heat: int
+    seed: int
+    stop: IntArray
+
+    def go_on(self, place: IntArray, done: IntArray) -> tuple[IntArray, BoolArray]:
+        """Improve groups, given by unit; returns them likewise, and for each cell whether they are proven the best."""
+        mine = with_scratch(self.asked, self.part.units, self.persons)
+        solved = solve_part(self.part, place, self.costs, mine, self.effort.looks, done, self.stop)
+        found, (rest, at) = solved.place, self.part.some(~solved.proven)
+        if len(at):
+            searched = self._search(rest, rest.numbered(found[at]), done)
+            found[at] = np.where(searched < 0, -1, searched + self.part.group_start[-1])  # apart from the others
+            found = self.part.numbered(found)
+        return found, solved.proven
+
+    def _search(self, part: Part, place: IntArray, done: IntArray) -> IntArray:
+        """Regroup, then exchange."""
+        k, q, costs = self.asked.k, part.codes.shape[1], self.costs.rounded()
+        room, capacity = MOST * k, int(part.group_start[-1])
+        cells, records = self._neighbours(part, costs)
+        asked = with_scratch(self.asked, part.units, self.persons)
+        groups = part.groups(place, costs, room)
+        regrouping = kernels.load("regrouping")
+        desk = regrouping.new_desk(q, room, k, capacity, groups.place)
+        tries = self.effort.tries + (0 if asked.what == NOTHING else self.effort.tries // 4)
+        restored = regrouping.regroup_cells(
+            cells, records, groups, costs.prices, asked, desk, np.full(len(part.records), tries), self.heat,
+            part.seeds(self.seed), done, self.stop,
+        )  # fmt: skip
+        passes = np.where(part.small, max(self.effort.passes, IN_SMALL_CELLS), self.effort.passes)
+        if passes.any():
+            if restored:
+                groups = part.groups(groups.place.astype(np.int64), costs, room)
+            exchanges = kernels.load("exchanges")
+            desk = exchanges.new_desk(q, room, capacity)
+            exchanges.exchange_in_cells(cells, records, groups, costs.prices, asked, desk, passes, self.stop)
+        return groups.place.astype(np.int64)
+
+    def _neighbours(self, part: Part, costs: Costs) -> tuple[Starts, Records]:
+        """Find the neighbours of all profiles."""
+        lower, upper = costs.ends(part.codes, part.codes)
+        others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
+        searches = self.effort.searches
+        searches = searches._replace(nearest=min(searches.nearest, others))
+        shape = (n, searches.nearest + min(PARTNERS, others))
+        near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
+        kernels.load("neighbours").nearest_in_cells(
+            lower, upper, np.diff(part.unit_start), part.cell_start, costs.prices, self.asked.k, searches, near,
+            distance, least, self.stop,
+        )  # fmt: skip
+        cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
+        return cells, Records(lower, upper, part.profile, near, distance, least, searches.nearest)

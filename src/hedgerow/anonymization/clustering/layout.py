@@ -12,7 +12,18 @@ from hedgerow.anonymization.clustering.cells import Cells
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.microdata.recoding import WITHHELD, Recoding
-from hedgerow.types import IntArray
+from hedgerow.types import BoolArray, IntArray
+
+SMALL = 1 << 24  # records × profiles: what clustering greedily takes at most, if every record is compared with all
+
+
+def are_small(records: IntArray, profiles: IntArray) -> BoolArray:
+    """Tell for which cells greedy clustering is cheap: up to 4,096 records, or more of fewer profiles.
+
+    >>> are_small(np.array([4096, 5000, 100_000]), np.array([4096, 5000, 100])).tolist()
+    [True, False, True]
+    """
+    return records * profiles <= SMALL
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +60,11 @@ class Layout:
     def records(self) -> IntArray:
         """Number of records of each cell."""
         return np.diff(self.unit_start[self.cell_start])
+
+    @property
+    def small(self) -> BoolArray:
+        """Whether each cell is small: see :func:`are_small`."""
+        return are_small(self.records, np.diff(self.cell_start))
 
 
 def lay_out(microdata: Microdata, cells: Cells, k: int, within: IntArray | None = None) -> Layout:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization.clustering.costs import Costs
-from hedgerow.anonymization.clustering.layout import Layout
+from hedgerow.anonymization.clustering.layout import Layout, are_small
 from hedgerow.anonymization.kernels.tuples.improving import UnitGroups
-from hedgerow.types import IntArray
+from hedgerow.types import BoolArray, IntArray
 
 Codes = npt.NDArray[Any]
 
@@ -70,6 +70,16 @@ class Part:
     def records(self) -> IntArray:
         """Number of records of each cell."""
         return np.diff(self.unit_start[self.cell_start])
+
+    @property
+    def profiles(self) -> IntArray:
+        """Number of profiles of each cell."""
+        return np.diff(self.cell_start)
+
+    @property
+    def small(self) -> BoolArray:
+        """Whether each cell is small enough to be searched in more than one way."""
+        return are_small(self.records, self.profiles)
 
     def numbered(self, group_of: IntArray) -> IntArray:
         """Number groups, given by unit, anew: those of each cell from its first number on, by their first units."""

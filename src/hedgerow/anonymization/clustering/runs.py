@@ -1,12 +1,14 @@
-"""Groups of k consecutive records in canonical order: no clustering to publish, but a start for improving."""
+"""Where a search for less loss starts: greedy groups in small cells, k consecutive records in others."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hedgerow.anonymization.clustering.cells import Cells
+from hedgerow.anonymization.clustering.costs import LOSS, Objective
+from hedgerow.anonymization.clustering.k_member import ConstrainedKMember
 from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.microdata import Microdata
@@ -16,10 +18,11 @@ from hedgerow.types import Steps
 
 @dataclass(frozen=True)
 class Runs:
-    """Cut the records of every cell, in the order of their codes, every k.
+    """Cut the records of every cell, in the order of their codes, every k; but cluster small cells greedily.
 
-    How a search starts hardly matters to how it ends, and nothing is quicker. For k records a group, without models
-    and without a person key.
+    How a search starts hardly matters to how it ends, and nothing is quicker than runs. In small cells greedy
+    clustering is cheap, and chance weighs more: there the search starts from what it is to surpass, and so never ends
+    with more. For k records a group, without models and without a person key.
 
     Examples
     --------
@@ -35,13 +38,22 @@ class Runs:
     """
 
     k: int
+    seed: int = 0
+    threads: int = 1
+    objective: Objective = LOSS
 
     def __call__(self, microdata: Microdata, cells: Cells, progress: Steps | None = None) -> Recoding:
         """Form groups within the cells that need not be withheld."""
         layout = lay_out(microdata, cells, self.k)
-        first = np.repeat(layout.unit_start[layout.cell_start[:-1]], layout.records)
-        most = np.repeat(layout.records // self.k - 1, layout.records)
-        rank = np.arange(len(layout.units)) - first
         group_of = np.full(len(microdata.record_of), WITHHELD, np.int64)
-        group_of[layout.units] = np.repeat(layout.group_start[:-1], layout.records) + np.minimum(rank // self.k, most)
+        if layout.small.any():
+            failing = cells.failing.copy()
+            failing[np.flatnonzero(~failing)[~layout.small]] = True
+            greedy = ConstrainedKMember(self.k, self.seed, self.threads, self.objective)
+            group_of = greedy(microdata, progress, replace(cells, failing=failing)).group_of.copy()
+        cut = np.repeat(~layout.small, layout.records)
+        rank = np.arange(len(layout.units)) - np.repeat(layout.unit_start[layout.cell_start[:-1]], layout.records)
+        most = np.repeat(layout.records // self.k - 1, layout.records)
+        number = np.repeat(layout.group_start[:-1], layout.records) + np.minimum(rank // self.k, most)
+        group_of[layout.units[cut]] = number[cut] + group_of.max(initial=-1) + 1
         return recoding_of(microdata, group_of)

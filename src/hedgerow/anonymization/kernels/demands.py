@@ -75,6 +75,17 @@ def clear(units, first, last, asked):
 
 
 @inner
+def is_choosy(coming, asked):
+    """Tell whether a growing group, to which so many units are to come for it to have k, may not take just any next."""
+    wanted, tally = asked.wanted, asked.tally
+    missing = np.int64(0)
+    for i in range(wanted.size):
+        missing = max(missing, wanted[i] - tally[1 + i])
+    people = asked.person.size > 0 and tally[PEOPLE] < asked.k
+    return people or (missing > 0 and coming <= missing) or (asked.what == EVERYTHING and coming <= 0)
+
+
+@inner
 def most_wanted(units, key, first, last, coming, asked):
     """Of some units, the one of least key that a growing group can do with; −1 if there is none.
 

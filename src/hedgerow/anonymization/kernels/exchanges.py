@@ -21,8 +21,8 @@ from hedgerow.anonymization.kernels.neighbours import cost_with, price
 from hedgerow.anonymization.kernels.tuples.improving import ExchangesDesk
 
 NO_STEP, MOVE, SWAP, PATH, CYCLE = range(5)
-FIRST_GROUPS, SECOND_GROUPS = 10, 6  # groups of so many neighbours are looked at
-GOOD_PLACES = 3  # of the places that the unit could take, those from which paths and cycles go on
+FIRST_GROUPS, SECOND_GROUPS = 30, 24  # groups of so many neighbours are looked at, nearest ones and partners in turn
+GOOD_PLACES = 16  # of the places that the unit could take, those from which paths and cycles go on
 LOOKED_AT = 24  # members of a group that may give way; of larger groups, so many from a place that moves on
 NO_LOWER = np.uint32((1 << 32) - 1)
 
@@ -37,19 +37,19 @@ def new_desk(q, room, capacity):
 
 @kernel
 def exchange_in_cells(cells, records, groups, prices, asked, desk, passes, stop):
-    """Exchange records between the groups of every cell, so many times at most; see :func:`new_desk`."""
+    """Exchange records between the groups of every cell, so many times at most, by cell; see :func:`new_desk`."""
     cells, records, groups = bare(cells), bare(records), bare(groups)
     prices, asked, desk = bare(prices), bare(asked), bare(desk)
     cell_start, group_start, first_unit = cells.profile, cells.group, cells.unit
     for cell in range(cell_start.size - 1):
         first, last = first_unit[cell_start[cell]], first_unit[cell_start[cell + 1]]
-        if last - first < 2 * asked.k:
+        if last - first < 2 * asked.k or passes[cell] == 0:
             continue
         for number in range(group_start[cell], group_start[cell + 1]):
             if 0 < groups.size[number] <= groups.member.shape[1]:
                 _enclose(records, groups, desk, prices, number)
         stamp = np.int64(0)
-        for _ in range(passes):
+        for _ in range(passes[cell]):
             gained, stamp = _exchange(first, last, first_unit, records, groups, asked, prices, desk, stamp, stop)
             if gained == 0 or stop[0] != 0:
                 break
@@ -116,14 +116,17 @@ def _grows(groups, asked, listed, c, into):
 
 
 @part
-def _groups_near(v, many, mark, stamp, found, first_unit, near, place, size, room):
+def _groups_near(v, many, mark, stamp, found, first_unit, near, nearest, place, size, room):
     """List the groups of a profile's neighbours that do not bear the mark; returns how many."""
     total = 0
-    for i in range(-1, min(many, near.shape[1])):
-        w = v if i < 0 else near[v, i]
-        if w < 0:
-            break
-        c = place[first_unit[w]]
+    for i in range(-1, many):
+        w = v
+        if i >= 0:
+            column = (i >> 1) + (nearest if i & 1 else 0)
+            if column >= (near.shape[1] if i & 1 else nearest):
+                continue
+            w = near[v, column]
+        c = np.int64(-1) if w < 0 else np.int64(place[first_unit[w]])
         if c >= 0 and mark[c] != stamp and size[c] <= room:
             mark[c] = stamp
             found[total] = c
@@ -154,7 +157,8 @@ def _put(groups, r, c):
 def _exchange(first, last, first_unit, records, groups, asked, prices, desk, stamp, stop):
     """Go over the units of a cell once and take the steps that lower the loss; returns by how much, and the stamp."""
     kind, costs = prices.kind, prices.costs
-    lower, upper, profile, near = records.lower, records.upper, records.profile, records.near
+    lower, upper, profile = records.lower, records.upper, records.profile
+    near, nearest = records.near, records.nearest
     place, member, size = groups.place, groups.member, groups.size
     cost, least, most = groups.cost, groups.lower, groups.upper
     least2, most2, mark, listed = desk.least, desk.most, desk.mark, desk.listed
@@ -185,7 +189,9 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, desk, sta
         best, step = np.int64(0), NO_STEP
         group1, unit1, group2, unit2 = np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-1)
         good = 0
-        for i in range(_groups_near(v, FIRST_GROUPS, mark, stamp, first_groups, first_unit, near, place, size, room)):
+        for i in range(
+            _groups_near(v, FIRST_GROUPS, mark, stamp, first_groups, first_unit, near, nearest, place, size, room)
+        ):
             c = first_groups[i]
             many = np.int64(size[c])
             if may_leave:
@@ -233,7 +239,9 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, desk, sta
             stamp += 1
             mark[own] = mark[good_group[h]] = stamp
             for i in range(
-                _groups_near(profile[z], SECOND_GROUPS, mark, stamp, second_groups, first_unit, near, place, size, room)
+                _groups_near(
+                    profile[z], SECOND_GROUPS, mark, stamp, second_groups, first_unit, near, nearest, place, size, room
+                )
             ):
                 c = second_groups[i]
                 many = np.int64(size[c])

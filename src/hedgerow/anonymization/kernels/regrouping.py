@@ -1,9 +1,9 @@
 """Regrouping pools of groups: the annealed part of the search for less loss.
 
-A *pool* is a group that loses much and a few groups of near neighbours of its members. It is taken apart and grouped
-anew: groups grow from random records by the cheapest extension, and what is left over joins the cheapest group, a new
-one or any other near it. The new groups are kept if they lose less, or not much more: how much more is drawn by chance,
-and falls to nothing as the search goes on.
+A *pool* is a group that loses much and a few groups of its members' partners and near neighbours. It is taken apart and
+grouped anew: groups grow from random records by the cheapest extension, and what is left over joins the cheapest group,
+a new one or one that a neighbour is in. The new groups are kept if they lose less, or not much more: how much more is
+drawn by chance, and falls to nothing as the search goes on. A cell ends with the best grouping that it has had.
 
 Profiles, units and groups are numbered through all cells. ``cells``, ``records``, ``groups`` and ``asked`` are
 :class:`Starts`, :class:`Records`, :class:`UnitGroups` and :class:`Demands` of ``tuples/``. A group that has more units
@@ -20,7 +20,7 @@ import numpy as np
 from hedgerow.anonymization.kernels.bare import bare
 from hedgerow.anonymization.kernels.codes import EVERYTHING, FREE, NOTHING, TABLE
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
-from hedgerow.anonymization.kernels.demands import clear, holds, met, most_wanted, take
+from hedgerow.anonymization.kernels.demands import clear, holds, is_choosy, met, most_wanted, take
 from hedgerow.anonymization.kernels.neighbours import NOWHERE, cost_with, dearest_step, price
 from hedgerow.anonymization.kernels.tuples.improving import ByGroup, Changed, Made, Pool, RegroupingDesk
 
@@ -28,15 +28,17 @@ BREATH = 256  # tries between two looks at the stop flag
 WINDOW = 1 << 16  # units among which bad groups are sought at a time, so that what is looked at stays in the cache
 TOURNAMENT = 6
 LARGEST_POOL = 5
-CLOSE = 12  # neighbours whose groups may enter a pool
+CLOSE = 12  # nearest neighbours whose groups may enter a pool, beside those of all partners
+PARTNERS = 80  # percent of the draws that look among partners
 ONE_FEWER = 10  # percent of the tries that make one group fewer than they could
-EAGER = 24  # sixteenths of its least cost that a hard record may gain on an easy one, at most
+EAGER = 8  # sixteenths of its floor that a hard record may gain on an easy one, at most
+BLUR = 24  # 32nds by which a floor is made greater or less for that, at most
 DRAWS = np.array([int(-math.log((i + 0.5) / 4096) * (1 << 20)) for i in range(4096)])  # exponential, in 1/2^20
 NEW, CHANGED, OUTSIDE = 0, 1, 2  # kinds of groups that a unit left over may join
 
 
-def new_desk(q, room, k, capacity):
-    """Scratch space for groups of up to ``room`` units over q attributes, ``capacity`` of them.
+def new_desk(q, room, k, capacity, place):
+    """Scratch space for ``capacity`` groups of up to ``room`` units over q attributes, in which units are placed so.
 
     The kernel works on bare views of it (see ``bare.py``), so the caller must keep it.
     """
@@ -49,10 +51,12 @@ def new_desk(q, room, k, capacity):
         chance=np.zeros(1, np.uint64), draws=DRAWS, mark=np.zeros(capacity, np.int64),
         unused=empty(np.int32, capacity + 1), excess=np.zeros(capacity, np.float32),
         urgency=np.zeros(capacity, np.float32), failures=np.zeros(capacity, np.float32),
+        kept=place.copy(), touched=empty(np.int32, len(place)), is_touched=np.zeros(len(place), bool),
     )  # fmt: skip
     pool = Pool(
         taken=empty(np.int32, LARGEST_POOL), active=empty(np.int64, q), whole=empty(np.uint32, 2, q),
-        units=empty(np.int32, most), floor=empty(np.int32, most), goes=empty(np.int32, most),
+        units=empty(np.int32, most), floor=empty(np.int32, most), weight=empty(np.int32, most),
+        goes=empty(np.int32, most),
         key=empty(np.int32, most), cost=empty(np.int32, most), part=empty(np.int32, q, most),
         units_lower=empty(np.uint32, q, most), units_upper=empty(np.uint32, q, most),
         listed=empty(np.int32, room + most),
@@ -89,10 +93,18 @@ def _excess(c, profile, least, member, size, cost):
     return np.float32(excess)
 
 
+@inner
+def warmth_of(mean, loss, heat, turn, tries):
+    """What a try may lose on average: the less, the later it is and the less its pool and the cell lose a group."""
+    share = heat * ((tries - turn) << 20) // (1000 * tries)
+    return np.int64(math.sqrt(np.float64(mean) * np.float64(loss))) * share >> 20
+
+
 @part
-def _collect(c, chance, close, taken, mark, profile, first_unit, near, place, member, size, cost):
-    """Choose groups near a group for a pool with it, and mark them; returns how many, and their loss."""
+def _collect(c, chance, others, nearest, taken, mark, profile, first_unit, near, place, member, size, cost):
+    """Choose groups for a pool with a group, and mark them; returns how many, and their loss."""
     room = member.shape[1]
+    close, partners = min(CLOSE, nearest, others), min(near.shape[1] - nearest, others)
     taken[0] = c
     mark[c] = -1
     many, loss = 1, np.int64(size[c]) * cost[c]
@@ -101,7 +113,10 @@ def _collect(c, chance, close, taken, mark, profile, first_unit, near, place, me
         if many == want:
             break
         r = member[c, below(chance, size[c])]
-        v = near[profile[r], min(below(chance, close), below(chance, close))]
+        if below(chance, 100) < PARTNERS:
+            v = near[profile[r], nearest + min(below(chance, partners), below(chance, partners))]
+        else:
+            v = near[profile[r], min(below(chance, close), below(chance, close))]
         if v >= 0:
             other = place[first_unit[v] + below(chance, first_unit[v + 1] - first_unit[v])]
             if other >= 0 and mark[other] >= 0 and size[other] <= room:
@@ -135,7 +150,9 @@ def _reprice(z, a, b, first, last, units_lower, units_upper, part, pool_cost, ki
 
 @kernel
 def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat, seeds, progress, stop):
-    """Regroup pools of the groups of every cell, ``tries_each`` times for every k units.
+    """Regroup pools of the groups of every cell; returns how many units went back to the best grouping there was.
+
+    If any did, only their places are right, and not what else is known of the groups.
 
     Parameters
     ----------
@@ -143,8 +160,10 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
         See ``tuples/``.
     desk
         Scratch space, see :func:`new_desk`.
+    tries_each
+        How often for every k units, by cell.
     heat
-        What a try may lose at first, in thousandths of what a group loses on average.
+        What a try may lose at first, in thousandths of what a group loses: see :func:`warmth_of`.
     seeds
         Where the generator of every cell starts.
     progress, stop
@@ -154,31 +173,33 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
     desk, seeds, progress, stop = bare(desk), bare(seeds), bare(progress), bare(stop)
     cell_start, group_start, first_unit = cells.profile, cells.group, cells.unit
     lower, upper, profile = records.lower, records.upper, records.profile
-    near, distance, least = records.near, records.distance, records.least
+    near, distance, least, nearest = records.near, records.distance, records.least, records.nearest
     place, member, size, cost = groups.place, groups.member, groups.size, groups.cost
     box_lower, box_upper = groups.lower, groups.upper
     kind, offset, width, costs = prices.kind, prices.offset, prices.width, prices.costs
     k, plain, exact = asked.k, asked.what == NOTHING, asked.what == EVERYTHING
     q, room = lower.shape[1], member.shape[1]
-    close = min(CLOSE, near.shape[1])
     by_group, pool, made, old = desk.by_group, desk.pool, desk.made, desk.changed
     chance, draws, mark, unused = by_group.chance, by_group.draws, by_group.mark, by_group.unused
     excess, urgency, failures = by_group.excess, by_group.urgency, by_group.failures
+    kept, touched, is_touched = by_group.kept, by_group.touched, by_group.is_touched
     taken, active, whole, units = pool.taken, pool.active, pool.whole, pool.units
-    floor, goes, key, listed = pool.floor, pool.goes, pool.key, pool.listed
+    floor, weight, goes, key, listed = pool.floor, pool.weight, pool.goes, pool.key, pool.listed
     pool_cost, part, units_lower, units_upper = pool.cost, pool.part, pool.units_lower, pool.units_upper
     made_lower, made_upper, made_size = made.lower, made.upper, made.size
     made_cost, made_start, number = made.cost, made.start, made.number
     old_lower, old_upper, old_size = old.lower, old.upper, old.size
     old_cost, old_number = old.cost, old.number
 
+    restored = np.int64(0)
     for cell in range(cell_start.size - 1):
         begin = first_unit[cell_start[cell]]
         n = first_unit[cell_start[cell + 1]] - begin
-        if n < 2 * k:
+        if n < 2 * k or tries_each[cell] == 0:
             progress[0] += n
             continue
         chance[0] = seeds[cell]
+        others = cell_start[cell + 1] - cell_start[cell] - 1  # beside a profile; less than there is room for neighbours
         spare, stamp, total_loss = 0, np.int64(0), np.int64(0)
         for c in range(group_start[cell + 1] - 1, group_start[cell] - 1, -1):
             if size[c] == 0:
@@ -187,18 +208,17 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
             total_loss += np.int64(size[c]) * cost[c]
             if 0 < size[c] <= room:
                 excess[c] = urgency[c] = _excess(c, profile, least, member, size, cost)
-        tries = tries_each * n // k
+        tries = tries_each[cell] * n // k
         window = min(WINDOW, n)
-        sweeps = max(1, min(8, tries_each // 8))
-        warmth, base, reported = np.int64(0), 0, np.int64(0)
+        sweeps = max(1, min(8, tries_each[cell] // 8))
+        base, reported = np.int64(0), np.int64(0)
+        best_loss, touches = total_loss, np.int64(0)
         for turn in range(tries):
             if turn % BREATH == 0:
                 if stop[0] != 0 or total_loss == 0:
                     break
                 progress[0] += n * turn // tries - reported
                 reported = n * turn // tries
-                mean = total_loss // (group_start[cell + 1] - group_start[cell] - spare)
-                warmth = mean * heat // 1000 * (tries - turn) // tries
                 base = turn * sweeps % tries * n // tries
             c = np.int64(-1)
             for _ in range(TOURNAMENT):
@@ -208,7 +228,9 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                     c = other
             if c < 0 or cost[c] == 0:
                 continue
-            many, loss = _collect(c, chance, close, taken, mark, profile, first_unit, near, place, member, size, cost)
+            many, loss = _collect(
+                c, chance, others, nearest, taken, mark, profile, first_unit, near, place, member, size, cost
+            )  # fmt: skip
 
             # Gather the units of the pool's groups, and the attributes that vary among them; the others cost the same.
             attributes, fixed, v = 0, np.int32(0), profile[member[c, 0]]
@@ -228,20 +250,20 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                     r = member[taken[i], x]
                     v = profile[r]
                     units[total], floor[total] = r, least[v]
+                    weight[total] = np.int32(np.int64(least[v]) * (32 - BLUR + below(chance, 2 * BLUR + 1)) >> 5)
                     floors += least[v]
                     for z in range(attributes):
                         units_lower[z, total], units_upper[z, total] = lower[v, active[z]], upper[v, active[z]]
                     total += 1
-            limit = loss
-            if warmth > 0:
-                limit += warmth * draws[below(chance, draws.size)] >> 20
+            mean = total_loss // (group_start[cell + 1] - group_start[cell] - spare)
+            limit = loss + (warmth_of(mean, loss // many, heat, turn, tries) * draws[below(chance, draws.size)] >> 20)
 
             # Grow new groups, each from a random unit by the cheapest extension; a unit that is costly wherever it goes
             # is preferred to one that is not. Give up as soon as the loss must exceed the limit: what is not grouped
             # yet costs at least its floor.
             eager = np.int32(below(chance, EAGER + 1))
             want = total // k
-            if (want * k == total and many == 1) or below(chance, 100) < ONE_FEWER:
+            if (many == 1 and total == k) or below(chance, 100) < ONE_FEWER:
                 want -= 1
             new, first, lost, failed = np.int64(0), np.int64(0), np.int64(0), floors >= limit
             while new < want and total - first >= k and not failed:
@@ -253,23 +275,25 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                     now = pool_cost[x]
                     units[x], units[end] = units[end], units[x]
                     floor[x], floor[end] = floor[end], floor[x]
+                    weight[x], weight[end] = weight[end], weight[x]
+                    floors -= floor[end]
                     pool_cost[x] = pool_cost[end]
                     for z in range(attributes):
                         units_lower[z, x], units_lower[z, end] = units_lower[z, end], units_lower[z, x]
                         units_upper[z, x], units_upper[z, end] = units_upper[z, end], units_upper[z, x]
                         part[z, x] = part[z, end]
                     end += 1
-                    if plain:
-                        complete = end - first >= k
-                        if free and not complete:  # the box is as it was: others that lie in it cost nothing either
-                            x += 1
-                            while x < total and pool_cost[x] != now:
-                                x += 1
-                            if x < total:
-                                continue
-                    else:
+                    choosy, complete = False, end - first >= k
+                    if not plain:
                         take(units[end - 1], asked, end - first == 1)
-                        complete = end - first >= k and met(asked)
+                        complete = complete and met(asked)
+                        choosy = not complete and is_choosy(k - (end - first), asked)
+                    if free and not complete and not choosy:  # the box is as it was: others in it cost nothing either
+                        x += 1
+                        while x < total and pool_cost[x] != now:
+                            x += 1
+                        if x < total:
+                            continue
                     if not free:
                         alone = end - first == 1
                         for z in range(attributes):
@@ -291,28 +315,30 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                             )  # fmt: skip
                     if complete or end == total:
                         break
-                    if plain:
+                    if not choosy:
                         x, best_key = end, np.int32(NOWHERE)
                         for y in range(end, total):
-                            mine = np.int32(np.int32(16) * pool_cost[y] - eager * floor[y])
+                            mine = np.int32(np.int32(16) * pool_cost[y] - eager * weight[y])
                             if mine < best_key:
                                 x, best_key = y, mine
                     else:
                         for y in range(end, total):
-                            key[y] = np.int32(16) * pool_cost[y] - eager * floor[y]
+                            key[y] = np.int32(16) * pool_cost[y] - eager * weight[y]
                         x = most_wanted(units, key, end, total, k - (end - first), asked)
-                    if x >= 0 and max(end - first + 1, k) * np.int64(pool_cost[x]) > limit - lost:
-                        failed = True
-                        break
+                    if x >= 0:
+                        grown, rise = end - first + 1, np.int64(pool_cost[x])
+                        if max(k * rise, grown * rise + floors - floor[x]) > limit - lost:
+                            failed = True
+                            break
                 if not plain:
                     clear(units, first, end, asked)
                 if failed or not complete or end - first > room:
                     failed = failed or new == 0
+                    for y in range(first, end):
+                        floors += floor[y]
                     break  # otherwise what is asked cannot be met with the rest, which joins the others
                 made_size[new], made_cost[new], made_start[new] = end - first, now, first
                 lost += (end - first) * np.int64(now)
-                for y in range(first, end):
-                    floors -= floor[y]
                 first = end
                 new += 1
                 failed = lost + floors > limit
@@ -344,12 +370,18 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                         if rise < best:
                             best, chosen, chosen_cost, where = rise, np.int64(g), worth, CHANGED
                 stamp += 1
+                too_far = False
                 for i in range(-1, near.shape[1]):
                     w, far = v, np.int64(0)
                     if i >= 0:
+                        if too_far and i < nearest:
+                            continue
                         w, far = near[v, i], np.int64(distance[v, i])
-                        if w < 0 or far >= best:  # a group costs no less than two of its members: so much it grows
-                            break
+                        too_far = (
+                            w < 0 or far >= best
+                        )  # a group costs no less than two of its members: so much it grows
+                        if too_far:
+                            continue
                     x = first_unit[w]
                     if first_unit[w + 1] - x > 1:
                         x += below(chance, first_unit[w + 1] - x)
@@ -402,8 +434,13 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                 urgency[c] = excess[c] / (1 + failures[c])
                 continue
 
-            # Replace the groups of the pool by the new ones.
+            # Replace the groups of the pool by the new ones, and remember whose group is not that of the best any more.
             total_loss += lost - loss
+            for y in range(total):
+                if not is_touched[units[y]]:
+                    is_touched[units[y]] = True
+                    touched[touches] = units[y]
+                    touches += 1
             worse = np.float32(failures[c] + 1 if lost >= loss else 0)
             for i in range(many):
                 size[taken[i]], cost[taken[i]] = 0, 0
@@ -438,7 +475,19 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                 excess[other] = _excess(other, profile, least, member, size, cost)
                 failures[other] = worse
                 urgency[other] = excess[other] / (1 + worse)
+            if total_loss < best_loss:
+                best_loss = total_loss
+                for i in range(touches):
+                    kept[touched[i]] = place[touched[i]]
+                    is_touched[touched[i]] = False
+                touches = 0
+        if total_loss > best_loss:
+            restored += touches
+        for i in range(touches):
+            place[touched[i]] = kept[touched[i]] if total_loss > best_loss else place[touched[i]]
+            is_touched[touched[i]] = False
         progress[0] += n - reported
+    return restored
 
 
 @inner

@@ -66,10 +66,12 @@ CLUSTERS = (STATE, INDEX, PRICES, ASKED, DESK)
 COVERS = _type(changing.Covers(order=NUMBERS, first=SMALL_TABLE, last=SMALL_TABLE, cheapest=NUMBERS, lowest=NUMBERS))
 
 # neighbours.py, regrouping.py, exchanges.py, demands.py
+SEARCHES = _type(improving.Searches(nearest=NUMBER, window=NUMBER, patience=NUMBER, partner_patience=NUMBER))
 CELLS = _type(improving.Starts(profile=NUMBERS, group=NUMBERS, unit=NUMBERS))
 RECORDS = _type(
     improving.Records(
         lower=CODES, upper=CODES, profile=SMALL, near=SMALL_TABLE, distance=SMALL_TABLE, least=SMALL,
+        nearest=NUMBER,
     )
 )  # fmt: skip
 GROUPS = _type(improving.UnitGroups(place=SMALL, member=SMALL_TABLE, size=SMALL, cost=SMALL, lower=CODES, upper=CODES))
@@ -86,12 +88,13 @@ REGROUPING_DESK = _type(
         by_group=_type(
             improving.ByGroup(
                 chance=WORDS, draws=NUMBERS, mark=NUMBERS, unused=SMALL, excess=FLOATS, urgency=FLOATS, failures=FLOATS,
+                kept=SMALL, touched=SMALL, is_touched=FLAGS,
             )
         ),
         pool=_type(
             improving.Pool(
-                taken=SMALL, active=NUMBERS, whole=CODES, units=SMALL, floor=SMALL, goes=SMALL, key=SMALL, cost=SMALL,
-                part=SMALL_TABLE, units_lower=CODES, units_upper=CODES, listed=SMALL,
+                taken=SMALL, active=NUMBERS, whole=CODES, units=SMALL, floor=SMALL, weight=SMALL, goes=SMALL,
+                key=SMALL, cost=SMALL, part=SMALL_TABLE, units_lower=CODES, units_upper=CODES, listed=SMALL,
             )
         ),
         made=_type(
@@ -196,7 +199,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "exact_blocks.solve_cells": (
         CELLS, CODES, SMALL, NUMBERS, PRICES, DEMANDS, EXACT_DESK, NUMBER, NUMBER, NUMBERS, FLAGS, NUMBERS, NUMBERS,
     ),
-    "exchanges.exchange_in_cells": (*SEARCHED, EXCHANGES_DESK, NUMBER, NUMBERS),
+    "exchanges.exchange_in_cells": (*SEARCHED, EXCHANGES_DESK, NUMBERS, NUMBERS),
     "hashed_lattice.check": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, NUMBER, WORDS, NUMBERS),
     "hashed_lattice.roll_up": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, FLAG, HASHED_VIEW),
     "k_member.cluster_cells": (
@@ -214,9 +217,9 @@ KERNELS: dict[str, tuple[Any, ...]] = {
         NUMBERS, NUMBER, NUMBER, MERGING, FLAGS, MERGE_PRICES, MERGE_ASKED, NUMBERS, NUMBERS,
     ),
     "neighbours.nearest_in_cells": (
-        CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, NUMBER, NUMBER, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
+        CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, SEARCHES, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
     ),
-    "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBER, NUMBER, WORDS, NUMBERS, NUMBERS),
+    "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBERS, NUMBER, WORDS, NUMBERS, NUMBERS),
     "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER),

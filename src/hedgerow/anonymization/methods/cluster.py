@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hedgerow.anonymization.clustering import ConstrainedKMember, DiverseClustering, Objective, Runs
+from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.steps import BY_STEPS
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
@@ -13,11 +14,11 @@ from hedgerow.privacy import Requirement
 def make(
     microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective
 ) -> DiverseClustering | Runs | ConstrainedKMember:
-    """Return the clustering; where it is improved for k alone, the improvement starts from runs in canonical order."""
+    """Return the clustering; where it is improved for k alone, large blocks need not be clustered first."""
     if requirement.models:
         return DiverseClustering(requirement, plan.seed, threads, plan.method.join, objective=objective)
     if plan.method.improve not in ("off", *BY_STEPS) and microdata.person_of is None:
-        return Runs(requirement.k)
+        return Runs(requirement.k, plan.seed, threads, objective)
     return ConstrainedKMember(requirement.k, plan.seed, threads, objective)
 
 
@@ -28,10 +29,10 @@ DESCRIPTOR = MethodDescriptor(
     order=10,
     variants=(
         Variant("cluster", "Groups similar people within the limits; usually loses least", usual=True),
-        Variant(
-            "quick", "Groups people who are alike, then searches for groups that lose less", {"improve": "quick"}, True
+        *(
+            Variant(name, f"Groups similar people, then {effort.help}", {"improve": name}, usual=name == "quick")
+            for name, effort in EFFORTS.items()
         ),
-        Variant("thorough", "The same, ten times as long", {"improve": "thorough"}),
         Variant(
             "il-optimization",
             "Groups similar people, then breaks groups that others cover",

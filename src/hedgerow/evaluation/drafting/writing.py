@@ -124,7 +124,8 @@ def _foot(quasi_identifiers: int, limits: ProposedLimits | None) -> str:
     return (
         "# What must hold: everyone in the release looks like at least k - 1 others in all quasi-identifiers.\n"
         f"{many}privacy: {{k: 5}}\n\n{said}"
-        "# How groups are formed. improve: quick searches for groups that lose less; thorough does so for longer.\n"
+        "# How groups are formed. improve: quick searches for groups that lose less; thorough and longest do so for\n"
+        "# longer, longest for minutes on large tables.\n"
         "method: {name: cluster, improve: quick}\n"
     )
 

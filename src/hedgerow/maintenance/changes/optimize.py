@@ -7,13 +7,11 @@ if the plan asks for it, or the caller.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from hedgerow.anonymization.clustering.cells import Cells, number_cells
 from hedgerow.anonymization.clustering.costs import Objective
-from hedgerow.anonymization.clustering.improve import EFFORTS, improve
+from hedgerow.anonymization.clustering.improve import efforts_up_to, improve
 from hedgerow.anonymization.clustering.numbering import dense, recoding_of
 from hedgerow.anonymization.clustering.standing import Clusters
 from hedgerow.anonymization.clustering.steps import PASSES, lower, room_for_splits, sizes_of
@@ -21,7 +19,7 @@ from hedgerow.maintenance.changes.change import Change, lasting
 from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
-from hedgerow.types import IntArray, Steps
+from hedgerow.types import Improve, IntArray, Steps
 
 
 def optimize(
@@ -31,7 +29,7 @@ def optimize(
     used: int,
     passes: int = PASSES,
     progress: Steps | None = None,
-    effort: Literal["off", "quick", "thorough"] = "off",
+    effort: Improve = "off",
     threads: int = 1,
 ) -> Change:
     """Lower the loss of clusters; with no passes and no effort, by IL_Optimization alone."""
@@ -40,14 +38,14 @@ def optimize(
 
 
 def _by_regrouping(
-    microdata: Microdata, plan: Plan, change: Change, effort: str, threads: int, progress: Steps | None
+    microdata: Microdata, plan: Plan, change: Change, effort: Improve, threads: int, progress: Steps | None
 ) -> Change:
     """Regroup the records of clusters, cell by cell; a cluster whose records stay together keeps its number."""
     cells = Cells.none_failing(microdata, number_cells(microdata, ignore_limits=not plan.keeps_limits))
     groups, requirement = recoding_of(microdata, change.cluster_of), Requirement.of_plan(plan, microdata)
     objective = Objective.of_plan(microdata, plan)
     found = improve(
-        microdata, cells, groups, requirement, EFFORTS[effort], objective, plan.seed, threads, progress
+        microdata, cells, groups, requirement, efforts_up_to(effort), objective, plan.seed, threads, progress
     ).groups
     inside = np.flatnonzero(found.group_of >= 0)
     group, before = found.group_of[inside], change.cluster_of[inside]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hedgerow.anonymization.kernels.tuples.arrays import Codes, Numbers, Rough, Small, Words
+from hedgerow.anonymization.kernels.tuples.arrays import Codes, Flags, Numbers, Rough, Small, Words
 
 
 class Starts(NamedTuple):
@@ -15,15 +15,25 @@ class Starts(NamedTuple):
     unit: Numbers  # first unit of every profile
 
 
+class Searches(NamedTuple):
+    """How neighbours are sought."""
+
+    nearest: int  # how many of them are nearest ones; the others are partners
+    window: int  # profiles before and after in the order that are looked at first; this gives a bound
+    patience: int  # nodes of the tree that a search looks at before it is content with what it has found
+    partner_patience: int  # likewise, where partners are sought
+
+
 class Records(NamedTuple):
     """Profiles and their units."""
 
     lower: Codes  # encoded codes by profile: see neighbours.py
     upper: Codes
     profile: Small  # of every unit
-    near: Small  # neighbours of every profile, nearest first, −1 where there are no more
+    near: Small  # neighbours of every profile, the nearest, then its partners, −1 where there are no more
     distance: Small  # how far they are
     least: Small  # what a record of each profile costs at least
+    nearest: int  # how many of the neighbours are the nearest
 
 
 class UnitGroups(NamedTuple):
@@ -47,6 +57,9 @@ class ByGroup(NamedTuple):
     excess: Rough  # loss beyond the least that the members cost
     urgency: Rough
     failures: Rough
+    kept: Small  # group of every unit in the best grouping so far,
+    touched: Small  # and the units whose group may be another now
+    is_touched: Flags
 
 
 class Pool(NamedTuple):
@@ -57,6 +70,7 @@ class Pool(NamedTuple):
     whole: Codes  # box of all units
     units: Small
     floor: Small  # by unit: what it costs at least,
+    weight: Small  # the same, blurred by chance,
     goes: Small  # the group that it joins, if it is left over,
     key: Small  # how much it is wanted,
     cost: Small  # what the growing group costs with it,
