@@ -22,10 +22,9 @@ from hedgerow.anonymization.clustering.improve import (
     PATIENT,
     Effort,
     Improvement,
-    Search,
-    asked_of,
     efforts_up_to,
     improve,
+    neighbours_of,
 )
 from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.parts import Part
@@ -190,7 +189,7 @@ def test_neighbours_are_the_nearest_and_those_of_least_distance_beyond_their_flo
     part, costs = Part.of(lay, 0, len(lay.records)), cost_tables(microdata).rounded()
     stop = np.zeros(1, np.int64)
     patient = PATIENT._replace(patience=1 << 40, partner_patience=1 << 40)
-    found = Search.of(part, costs, patient, asked_of(microdata, lay, requirement), 0, 0, stop).records
+    found = neighbours_of(part, costs, requirement.k, patient, stop)
     counts = np.diff(part.unit_start)
     for first, last in itertools.pairwise(part.cell_start.tolist()):
         codes = part.codes[first:last]

@@ -265,7 +265,8 @@ class _Attempt:
         """Regroup, then exchange."""
         k, q, costs = self.asked.k, part.codes.shape[1], self.costs.rounded()
         room, capacity = MOST * k, int(part.group_start[-1])
-        cells, records = self._neighbours(part, costs)
+        cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
+        records = neighbours_of(part, costs, k, self.effort.searches, self.stop)
         asked = with_scratch(self.asked, part.units, self.persons)
         groups = part.groups(place, costs, room)
         regrouping = kernels.load("regrouping")
@@ -284,17 +285,15 @@ class _Attempt:
             exchanges.exchange_in_cells(cells, records, groups, costs.prices, asked, desk, passes, self.stop)
         return groups.place.astype(np.int64)
 
-    def _neighbours(self, part: Part, costs: Costs) -> tuple[Starts, Records]:
-        """Find the neighbours of all profiles."""
-        lower, upper = costs.ends(part.codes, part.codes)
-        others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
-        searches = self.effort.searches
-        searches = searches._replace(nearest=min(searches.nearest, others))
-        shape = (n, searches.nearest + min(PARTNERS, others))
-        near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
-        kernels.load("neighbours").nearest_in_cells(
-            lower, upper, np.diff(part.unit_start), part.cell_start, costs.prices, self.asked.k, searches, near,
-            distance, least, self.stop,
-        )  # fmt: skip
-        cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
-        return cells, Records(lower, upper, part.profile, near, distance, least, searches.nearest)
+
+def neighbours_of(part: Part, costs: Costs, k: int, searches: Searches, stop: IntArray) -> Records:
+    """Find the nearest others and the partners of all profiles of some cells, each in its cell."""
+    lower, upper = costs.ends(part.codes, part.codes)
+    others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
+    searches = searches._replace(nearest=min(searches.nearest, others))
+    shape = (n, searches.nearest + min(PARTNERS, others))
+    near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
+    kernels.load("neighbours").nearest_in_cells(
+        lower, upper, np.diff(part.unit_start), part.cell_start, costs.prices, k, searches, near, distance, least, stop
+    )
+    return Records(lower, upper, part.profile, near, distance, least, searches.nearest)
