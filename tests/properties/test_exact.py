@@ -196,7 +196,7 @@ def solved(blocks: int, size: int, k: int, effort: Effort) -> tuple[Any, Any]:
     start = ConstrainedKMember(k)(microdata, cells=cells)
     best = solve_blocks(microdata, cells, Requirement(k), looks=ENOUGH)
     assert best.proven.all()
-    return improve(microdata, cells, start, Requirement(k), effort), best
+    return improve(microdata, cells, start, Requirement(k), [effort]), best
 
 
 @pytest.mark.parametrize("effort", ["quick", "thorough"])

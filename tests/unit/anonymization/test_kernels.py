@@ -143,7 +143,7 @@ def test_a_field_that_moves_makes_new_folders(fresh: Path) -> None:
     assert (
         changed_by(module, "class Records", "class  Records")
         == importing(module)
-        == {"exact_blocks", "exchanges", "regrouping"}
+        == {"closed_boxes", "exact_blocks", "exchanges", "neighbours", "regrouping"}
     )
 
 
