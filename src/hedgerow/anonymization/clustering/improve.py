@@ -251,14 +251,14 @@ class Search:
         regrouping = kernels.load("regrouping")
         desk = regrouping.new_desk(q, room, k, capacity, groups.place)
         tries = effort.tries + (0 if self.asked.what == NOTHING else effort.tries // 4)
-        restored = regrouping.regroup_cells(
+        regrouping.regroup_cells(
             self.cells, self.records, groups, self.costs.prices, self.asked, desk, np.where(wanted, tries, 0),
             heat_of(k), self.seeds, done, self.stop,
         )  # fmt: skip
         passes = np.where(self.part.small, np.maximum(effort.passes, IN_SMALL_CELLS), effort.passes) * wanted
         if passes.any():
-            if restored:
-                groups = self.part.groups(groups.place.astype(np.int64), self.costs, room)
+            # Anew for all cells: where members stand in a group must not depend on the cells beside it.
+            groups = self.part.groups(groups.place.astype(np.int64), self.costs, room)
             exchanges = kernels.load("exchanges")
             desk = exchanges.new_desk(q, room, capacity)
             exchanges.exchange_in_cells(
