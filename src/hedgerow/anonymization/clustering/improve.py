@@ -272,14 +272,14 @@ class _Attempt:
         regrouping = kernels.load("regrouping")
         desk = regrouping.new_desk(q, room, k, capacity, groups.place)
         tries = self.effort.tries + (0 if asked.what == NOTHING else self.effort.tries // 4)
-        restored = regrouping.regroup_cells(
+        regrouping.regroup_cells(
             cells, records, groups, costs.prices, asked, desk, np.full(len(part.records), tries), self.heat,
             part.seeds(self.seed), done, self.stop,
         )  # fmt: skip
         passes = np.where(part.small, max(self.effort.passes, IN_SMALL_CELLS), self.effort.passes)
         if passes.any():
-            if restored:
-                groups = part.groups(groups.place.astype(np.int64), costs, room)
+            # Anew for all cells: where members stand in a group must not depend on the cells beside it.
+            groups = part.groups(groups.place.astype(np.int64), costs, room)
             exchanges = kernels.load("exchanges")
             desk = exchanges.new_desk(q, room, capacity)
             exchanges.exchange_in_cells(cells, records, groups, costs.prices, asked, desk, passes, self.stop)

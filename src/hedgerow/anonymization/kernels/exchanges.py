@@ -205,7 +205,7 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, desk, sta
             ceiling = gain if good < GOOD_PLACES else min(gain, good_rise[good - 1])
             limit = cost[c] + ceiling // many + 1
             for x in range(min(many, LOOKED_AT)):
-                z = np.int64(member[c, (x + r) % many if many > LOOKED_AT else x])
+                z = np.int64(member[c, (x + r - first) % many if many > LOOKED_AT else x])
                 now = _replaced(
                     c, profile[z], v, limit, lower, upper, least, least2, most, most2, kind, costs, prices
                 )  # fmt: skip
@@ -256,7 +256,7 @@ def _exchange(first, last, first_unit, records, groups, asked, prices, desk, sta
                         best, step, group1, unit1, group2 = change, PATH, good_group[h], z, c
                 limit = cost[c] + (gain - rise + best) // many + 1
                 for x in range(min(many, LOOKED_AT)):
-                    w = np.int64(member[c, (x + r) % many if many > LOOKED_AT else x])
+                    w = np.int64(member[c, (x + r - first) % many if many > LOOKED_AT else x])
                     now = _replaced(
                     c, profile[w], profile[z], limit, lower, upper, least, least2, most, most2, kind, costs, prices
                 )  # fmt: skip

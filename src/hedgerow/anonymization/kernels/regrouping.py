@@ -150,9 +150,9 @@ def _reprice(z, a, b, first, last, units_lower, units_upper, part, pool_cost, ki
 
 @kernel
 def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat, seeds, progress, stop):
-    """Regroup pools of the groups of every cell; returns how many units went back to the best grouping there was.
+    """Regroup pools of the groups of every cell, and end with the best grouping there was.
 
-    If any did, only their places are right, and not what else is known of the groups.
+    In the end only the places of the units are right, not what else is known of the groups.
 
     Parameters
     ----------
@@ -191,7 +191,6 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
     old_lower, old_upper, old_size = old.lower, old.upper, old.size
     old_cost, old_number = old.cost, old.number
 
-    restored = np.int64(0)
     for cell in range(cell_start.size - 1):
         begin = first_unit[cell_start[cell]]
         n = first_unit[cell_start[cell + 1]] - begin
@@ -481,13 +480,10 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
                     kept[touched[i]] = place[touched[i]]
                     is_touched[touched[i]] = False
                 touches = 0
-        if total_loss > best_loss:
-            restored += touches
         for i in range(touches):
             place[touched[i]] = kept[touched[i]] if total_loss > best_loss else place[touched[i]]
             is_touched[touched[i]] = False
         progress[0] += n - reported
-    return restored
 
 
 @inner
