@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.anonymization.bounding.alone import UNKNOWN, least_losses
 from hedgerow.anonymization.bounding.ascending import Ascent
 from hedgerow.anonymization.bounding.certificate import ascents_of, blocks_of_profiles
+from hedgerow.anonymization.bounding.solved import UNKNOWN, least_losses
 from hedgerow.anonymization.clustering import Objective
 from hedgerow.anonymization.clustering.costs import cost_tables
 from hedgerow.anonymization.clustering.numbering import recoding_of
@@ -70,11 +70,18 @@ def records_of(microdata: Microdata) -> list[Record]:
     return [tuple(row) for row in microdata.profiles[microdata.profile_of_unit].tolist()]
 
 
+def of_blocks(microdata: Microdata, plan: Plan, seconds: int) -> IntArray:
+    """What every block loses at least, as far as that is known; without a second, no block is solved."""
+    objective = Objective.of_plan(microdata, plan)
+    costs, block_of = cost_tables(microdata, objective), blocks_of_profiles(microdata, plan)
+    return least_losses(microdata, block_of, costs, objective, plan.privacy.k, seconds)
+
+
 def stated(microdata: Microdata, plan: Plan, paid: IntArray) -> tuple[int, list[Ascent], IntArray]:
     """The bound in whole numbers, and the prices (by unit) at which it stands, UNKNOWN where none is needed."""
     costs = cost_tables(microdata, Objective.of_plan(microdata, plan))
     block_of = blocks_of_profiles(microdata, plan)
-    alone = least_losses(microdata, block_of, costs, plan.privacy.k)
+    alone = of_blocks(microdata, plan, seconds=0)
     ascents = ascents_of(microdata, plan, costs, np.where(alone[block_of] == UNKNOWN, block_of, -1), paid, seconds=1)
     price = np.full(len(microdata.profiles), UNKNOWN)
     for ascent in ascents:
@@ -91,6 +98,8 @@ def check_bound(
     alone, ascents, price = stated(microdata, plan, paid)
     bound = alone + sum(ascent.bound for ascent in ascents)
     assert bound <= best
+    least = of_blocks(microdata, plan, seconds=1)
+    assert least[least != UNKNOWN].sum() <= best
     searched = [units for units in blocks if price[units[0]] != UNKNOWN]
     share, k = OBJECTIVES[name], plan.privacy.k
     plainly = bound_at(attributes, records_of(microdata), searched, k, price.tolist(), share, once=True)
@@ -118,6 +127,23 @@ def test_never_above_the_best_there_is(data: st.DataObject) -> None:
     if found is not None:
         left, blocks, best = found
         check_bound(left, plan, attributes, blocks, best, name)
+
+
+@given(data=st.data())
+@settings(max_examples=30)
+def test_small_blocks_are_known_exactly(data: st.DataObject) -> None:
+    """With k alone the certificate of a small table is the least of all groupings, not only a bound."""
+    case = data.draw(cases(widths=False, at_most=9))
+    name = data.draw(OBJECTIVE)
+    plan = plan_of(case, name)
+    microdata = encode(case, plan, {})
+    attributes = naive_attributes(case, microdata, limits=True)
+    found = released(microdata, plan, attributes, lambda group: len(group) >= case.k, OBJECTIVES[name])
+    if found is not None:
+        left, _, best = found
+        least = of_blocks(left, plan, seconds=1)
+        assert (least != UNKNOWN).all()
+        assert int(least.sum()) == best
 
 
 @pytest.mark.parametrize("kind", ["p", "entropy", "recursive", "alpha", "equal", "mixed"])

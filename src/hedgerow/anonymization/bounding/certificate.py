@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.anonymization.bounding.alone import UNKNOWN, least_losses
 from hedgerow.anonymization.bounding.ascending import Ascent
 from hedgerow.anonymization.bounding.pieces import cut_to_pieces
 from hedgerow.anonymization.bounding.ranges import after_blocks, lay_out_ranges
+from hedgerow.anonymization.bounding.solved import UNKNOWN, least_losses
 from hedgerow.anonymization.clustering.cells import number_cells
 from hedgerow.anonymization.clustering.costs import UNIT, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
@@ -54,8 +54,8 @@ class Certificate:
         By how much costs may be rounded, all together.
     overlooked
         Demands that the bound does not look at: it holds with them, but they may make it unreachable.
-    blocks, blocks_alone
-        Blocks of the released records, and those of them that can only be one group.
+    blocks, blocks_solved
+        Blocks of the released records, and those of them of which the least loss is known exactly.
     boxes, rounds
         Boxes that were looked at in the end, and rounds of all pieces together.
     seconds
@@ -72,7 +72,7 @@ class Certificate:
     rounding: Fraction
     overlooked: tuple[str, ...]
     blocks: int
-    blocks_alone: int
+    blocks_solved: int
     boxes: int
     rounds: int
     seconds: int
@@ -104,7 +104,7 @@ class Certificate:
             "proven": self.proven,
             "overlooked": list(self.overlooked),
             "blocks": self.blocks,
-            "blocks_alone": self.blocks_alone,
+            "blocks_solved": self.blocks_solved,
             "boxes": self.boxes,
             "rounds": self.rounds,
             "effort": f"{self.seconds}s",
@@ -146,10 +146,11 @@ def certify(
     costs, k = cost_tables(microdata, objective), plan.privacy.k
     block_of = blocks_of_profiles(microdata, plan)
     paid = _paid(microdata, recoding, costs)
-    alone = least_losses(microdata, block_of, costs, k)
-    ascents = ascents_of(microdata, plan, costs, np.where(alone[block_of] == UNKNOWN, block_of, -1), paid, seconds)
+    threads = threads or os.cpu_count() or 1
+    least = least_losses(microdata, block_of, costs, objective, k, seconds, threads)
+    ascents = ascents_of(microdata, plan, costs, np.where(least[block_of] == UNKNOWN, block_of, -1), paid, seconds)
     _run(ascents, threads, progress, patience)
-    at_least = int(alone[alone != UNKNOWN].sum()) + sum(ascent.bound for ascent in ascents)
+    at_least = int(least[least != UNKNOWN].sum()) + sum(ascent.bound for ascent in ascents)
     heaviest = max(Fraction(column.weight) for column in microdata.columns)
     full = sum((Fraction(column.weight) for column in microdata.columns), Fraction(0))
     most = microdata.records * full
@@ -167,8 +168,8 @@ def certify(
         min(share(max(at_least - rounding, 0)), lost),
         share(2 * rounding, gone=0),
         overlooked(plan),
-        len(alone),
-        int((alone != UNKNOWN).sum()),
+        len(least),
+        int((least != UNKNOWN).sum()),
         sum(ascent.boxes for ascent in ascents),
         sum(ascent.rounds for ascent in ascents),
         seconds,
@@ -232,7 +233,7 @@ def ascents_of(
     return ascents
 
 
-def _run(ascents: list[Ascent], threads: int | None, progress: Steps | None, patience: Patience | None) -> None:
+def _run(ascents: list[Ascent], threads: int, progress: Steps | None, patience: Patience | None) -> None:
     """Raise the bounds of all pieces."""
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
@@ -251,4 +252,4 @@ def _run(ascents: list[Ascent], threads: int | None, progress: Steps | None, pat
     if patience is not None:
         patience.may_stop = True
     efforts = np.array([ascent.effort for ascent in ascents], np.int64)
-    run_in_threads(work, efforts, threads or os.cpu_count() or 1, progress)
+    run_in_threads(work, efforts, threads, progress)

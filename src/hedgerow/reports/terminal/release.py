@@ -86,8 +86,8 @@ def bound_summary(found: Mapping[str, Any]) -> RenderableType:
     lines.add_row("loss", f"{found['loss']:.6f} of 1 by {found['objective']}")
     lines.add_row("at least", f"{found['at_least']:.6f}, however these records are grouped")
     lines.add_row("so it", near_the_best(found))
-    alone = f", {found['blocks_alone']:,} of them can only be one group" if found["blocks_alone"] else ""
-    lines.add_row("looked at", f"{counted(found['blocks'], 'block')}{alone}; {found['boxes']:,} boxes in the end")
+    known = f", {found['blocks_solved']:,} of them solved exactly" if found["blocks_solved"] else ""
+    lines.add_row("looked at", f"{counted(found['blocks'], 'block')}{known}; {found['boxes']:,} boxes in the end")
     if found["ended_early"]:
         lines.add_row("", Text("ended early: more effort may raise the bound", style="yellow"))
     return lines
