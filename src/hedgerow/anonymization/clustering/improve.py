@@ -59,6 +59,8 @@ class Effort:
         How neighbours are sought.
     looks
         How much of an effort to make to solve a small block exactly before anything is searched; see ``exact.py``.
+    tries_at_ten
+        As many tries where k is 10 or more, and between the two where it is between 5 and 10; None: no fewer.
     """
 
     help: str
@@ -66,10 +68,20 @@ class Effort:
     passes: int
     searches: Searches
     looks: int = 0
+    tries_at_ten: int | None = None
+
+    def tries_for(self, k: int) -> int:
+        """Tries for a k: a try costs the more the larger k is, so the shortest search makes fewer from 7 on.
+
+        >>> [EFFORTS["quick"].tries_for(k) for k in (2, 5, 6, 8, 10, 25)]
+        [12, 12, 12, 10, 8, 8]
+        """
+        fewest = self.tries if self.tries_at_ten is None else self.tries_at_ten
+        return self.tries - (self.tries - fewest) * min(max(k - 5, 0), 5) // 5
 
 
 EFFORTS: dict[str, Effort] = {
-    "quick": Effort("searches for groups that lose less", 12, 0, HASTY, looks=40_000),
+    "quick": Effort("searches for groups that lose less", 12, 0, HASTY, looks=40_000, tries_at_ten=8),
     "thorough": Effort("searches some six times as long", 90, 2, PATIENT, looks=200_000),
     "longest": Effort(
         "searches for minutes on large tables, for what is published once a year", 450, 3, PATIENT, looks=1_000_000
@@ -271,7 +283,8 @@ class _Attempt:
         groups = part.groups(place, costs, room)
         regrouping = kernels.load("regrouping")
         desk = regrouping.new_desk(q, room, k, capacity, groups.place)
-        tries = self.effort.tries + (0 if asked.what == NOTHING else self.effort.tries // 4)
+        tries = self.effort.tries_for(k)
+        tries += 0 if asked.what == NOTHING else tries // 4
         regrouping.regroup_cells(
             cells, records, groups, costs.prices, asked, desk, np.full(len(part.records), tries), self.heat,
             part.seeds(self.seed), done, self.stop,
