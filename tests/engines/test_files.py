@@ -137,7 +137,7 @@ def test_nothing_stays_after_a_failure(
     monkeypatch.setattr(
         {
             "load": "hedgerow.engines.duckdb.DuckDBSession._load",
-            "read": "hedgerow.engines.sql._gathered",
+            "read": "hedgerow.engines.sql.gathered",
             "apply": "hedgerow.engines.sql.parts_of",
             "write": "hedgerow.engines.export._write_cells",
             "verify": "hedgerow.release.folders.verify_before_publishing",

@@ -464,7 +464,7 @@ def test_an_output_that_exists_is_refused_before_any_work(
     def never(*words: Any) -> None:
         raise AssertionError("work was done")
 
-    monkeypatch.setattr(api, "make", never)
+    monkeypatch.setattr(api, "make_where_it_lies", never)
     monkeypatch.setattr("hedgerow.engines.sql.SqlEngine.read", never)
     for replace in (False, True):
         with refused("output-in-use"):
@@ -503,7 +503,7 @@ def test_one_snapshot(postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         execute(postgres, f"INSERT INTO {name} SELECT * FROM {name}")
         return make(*words)
 
-    monkeypatch.setattr(api, "make", disturbed)
+    monkeypatch.setattr(making, "make", disturbed)
     output = at(postgres, f"{name}_masked") if target == "table" else tmp_path / "out"
     release = hr.anonymize(source, plan(), output)
     assert release.facts["records"] == 40

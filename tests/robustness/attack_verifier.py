@@ -145,7 +145,7 @@ def draw_plan(rng: random.Random) -> tuple[Plan, dict[str, Any]]:
         made = Plan.from_dict(plan)
     except PlanError:  # parts that do not go together
         return draw_plan(rng)
-    due = tuple(fact.name for fact in FACTS if fact.due(made))
+    due = tuple(fact.name for fact in FACTS if fact.due(made) and not fact.optional)
     known = {
         "quasi": quasi,
         "sensitive": sensitive,

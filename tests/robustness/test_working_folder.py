@@ -67,6 +67,7 @@ EVERY_COMMAND = (
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
     "explain all.csv plain.yaml",
+    "bound all.csv plain.yaml --effort 1s",
     "weights all.csv plain.yaml",
     "lattice all.csv levels.yaml",
     "anonymize all.csv plain.yaml -o made",

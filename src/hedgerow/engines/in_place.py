@@ -85,7 +85,7 @@ def is_for(plan: Plan) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundInPlace:
     """What was found without the profiles.
 
     Attributes
@@ -108,7 +108,7 @@ def search_in_place(
     plan: Plan,
     progress: Steps | None = None,
     patience: Patience | None = None,
-) -> Found | None:
+) -> FoundInPlace | None:
     """Search the lattice where a table lies.
 
     Returns None where profiles fit here, where they are needed all the same, and where nothing passes: then they are
@@ -144,7 +144,7 @@ def search_in_place(
     if research.best is None:
         return None
     stand_ins = there.stand_ins(space, research.best.node, plan)
-    return Found(stand_ins, research, sum(checker.counted for checker in checkers))
+    return FoundInPlace(stand_ins, research, sum(checker.counted for checker in checkers))
 
 
 def fits(session: SqlSession, source: SqlSource, most_bytes: int) -> bool:

@@ -58,7 +58,9 @@ def test_the_lists_hold_what_they_are_named_after(folder: Path, command: Command
     assert len(minimal["listed"]) == every["minimal_nodes"]
     assert all(node["minimal"] for node in minimal["listed"])
     assert all(node["best_for"] for node in best["listed"])
-    assert {"loss", "ncp", "granularity", "discernibility", "group-size", "research-value"} == set(every["best"])
+    assert {"loss", "ncp", "granularity", "entropy", "discernibility", "group-size", "research-value"} == set(
+        every["best"]
+    )
     together = {tuple(node["levels"].values()) for part in (minimal, best) for node in part["listed"]}
     assert {tuple(node["levels"].values()) for node in notable["listed"]} == together
     assert all(node["withheld"] <= every["budget"] for node in every["listed"])

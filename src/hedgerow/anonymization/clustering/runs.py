@@ -34,7 +34,7 @@ class Runs:
     >>> plan = Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 2}})
     >>> microdata = encode_table(read_table(pa.table({"sex": ["F", "M", "F", "M", "M"]}), plan), plan)
     >>> Runs(k=2)(microdata, find_cells(microdata, Requirement(k=2))).group_of.tolist()
-    [0, 0, 1, 1, 1]
+    [1, 1, 0, 0, 0]
     """
 
     k: int

@@ -25,7 +25,7 @@ from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.demands import PEOPLE, clear, holds, take
 from hedgerow.anonymization.kernels.diverse import total_lack
 from hedgerow.anonymization.kernels.search_index import cost
-from hedgerow.anonymization.kernels.tuples.exact import Block, ExactDesk, Frames, Levels
+from hedgerow.anonymization.kernels.tuples.exact import Block, ExactDesk, Frames, Remainders
 from hedgerow.anonymization.kernels.tuples.improving import Starts  # noqa: F401 - taken as an argument: see keeping.py
 
 
@@ -41,7 +41,7 @@ def new_desk(q, most):
             unit=empty(n), kind=empty(n), rank=empty(n, q), costs=np.empty(q * n * n, np.int32), first_cost=empty(q),
             codes=empty(q), apart=empty(n, n), near=empty(n, n), level=empty(n),
         ),
-        Levels(
+        Remainders(
             left=empty(n), lost=empty(n), floor=empty(n, n), floors=empty(n), dearest=empty(n, n),
             pivot_floor=empty(n), least=empty(n),
         ),

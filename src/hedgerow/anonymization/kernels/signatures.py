@@ -115,7 +115,7 @@ EXACT_DESK = _type(
             )
         ),
         levels=_type(
-            exact.Levels(
+            exact.Remainders(
                 left=NUMBERS, lost=NUMBERS, floor=TABLE, floors=NUMBERS, dearest=TABLE, pivot_floor=NUMBERS,
                 least=NUMBERS,
             )

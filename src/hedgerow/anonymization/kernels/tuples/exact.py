@@ -21,7 +21,7 @@ class Block(NamedTuple):
     level: Numbers  # which group a record is in; −1: in none yet
 
 
-class Levels(NamedTuple):
+class Remainders(NamedTuple):
     """Desk of exact solving: by group, what is left when it begins."""
 
     left: Numbers  # records
@@ -57,7 +57,7 @@ class ExactDesk(NamedTuple):
     """Scratch space of exact solving."""
 
     block: Block
-    levels: Levels
+    levels: Remainders
     frames: Frames
     best: Numbers  # group of every record, as well as is known
     units: Numbers  # of a group that is checked
