@@ -23,7 +23,7 @@ from hedgerow.anonymization.bounding.ascending import Ascent
 from hedgerow.anonymization.bounding.pieces import cut_to_pieces
 from hedgerow.anonymization.bounding.ranges import after_blocks, lay_out_ranges
 from hedgerow.anonymization.bounding.solved import UNKNOWN, least_losses
-from hedgerow.anonymization.clustering.cells import number_cells
+from hedgerow.anonymization.clustering.cells import has_width, number_cells
 from hedgerow.anonymization.clustering.costs import UNIT, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.lattice import Patience
@@ -147,7 +147,8 @@ def certify(
     block_of = blocks_of_profiles(microdata, plan)
     paid = _paid(microdata, recoding, costs)
     threads = threads or os.cpu_count() or 1
-    least = least_losses(microdata, block_of, costs, objective, k, seconds, threads)
+    narrow = plan.keeps_limits and any(has_width(column) for column in microdata.columns)
+    least = least_losses(microdata, block_of, costs, objective, k, 0 if narrow else seconds, threads)
     ascents = ascents_of(microdata, plan, costs, np.where(least[block_of] == UNKNOWN, block_of, -1), paid, seconds)
     _run(ascents, threads, progress, patience)
     at_least = int(least[least != UNKNOWN].sum()) + sum(ascent.bound for ascent in ascents)

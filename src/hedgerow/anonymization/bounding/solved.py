@@ -25,7 +25,8 @@ def least_losses(
     """Return the least loss of every block, in whole multiples of 1/UNIT, or UNKNOWN; ``block_of`` is by profile.
 
     A block of fewer than 2k records is one group. (Not so one of fewer than 2k persons: they may be in several.) Other
-    small blocks are solved for k records a group, whatever else is asked: more demands only raise the least.
+    small blocks are solved for k records a group, whatever else is asked: more demands only raise the least. Without
+    ``seconds`` they are not, as where a width is limited: the solver does not know that, and prices do.
     """
     blocks = int(block_of.max(initial=-1)) + 1
     records = np.bincount(block_of, weights=microdata.counts, minlength=blocks).astype(np.int64)

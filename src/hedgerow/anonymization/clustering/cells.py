@@ -67,7 +67,7 @@ class Cells:
 def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bool = False) -> Cells:
     """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart."""
     cell_of = number_cells(microdata, ignore_limits)
-    widths = [] if ignore_limits else [column for column in microdata.columns if _has_width(column)]
+    widths = [] if ignore_limits else [column for column in microdata.columns if has_width(column)]
     uncovered = np.zeros(len(cell_of), bool)
     for column in widths:
         cell_of, uncovered = _cut_to_width(microdata, column, cell_of, uncovered, requirement)
@@ -98,12 +98,13 @@ def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
 
 def find_blocks(microdata: Microdata, cells: Cells, ignore_limits: bool = False) -> IntArray:
     """Return the block of every unit: the records that share its limits, even if a width keeps them apart in cells."""
-    if ignore_limits or not any(_has_width(column) for column in microdata.columns):
+    if ignore_limits or not any(has_width(column) for column in microdata.columns):
         return cells.cell_of
     return number_cells(microdata)
 
 
-def _has_width(column: Any) -> bool:
+def has_width(column: Any) -> bool:
+    """Tell whether groups of a column of free intervals are limited in width."""
     return isinstance(column, FreeColumn) and column.width is not None
 
 

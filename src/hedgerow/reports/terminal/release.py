@@ -83,7 +83,7 @@ def bound_summary(found: Mapping[str, Any]) -> RenderableType:
     """Show how far from the best possible a release is at most, and what that was found out from."""
     lines = Table.grid(padding=(0, 2))
     lines.add_row("released", f"{found['released']:,} of {found['records']:,} records")
-    lines.add_row("loss", f"{found['loss']:.6f} of 1 by {found['objective']}")
+    lines.add_row("loss", f"{found['loss']:.6f} of 1 (objective: {found['objective']})")
     lines.add_row("at least", f"{found['at_least']:.6f}, however these records are grouped")
     lines.add_row("so it", near_the_best(found))
     known = f", {found['blocks_solved']:,} of them solved exactly" if found["blocks_solved"] else ""
