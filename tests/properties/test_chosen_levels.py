@@ -192,7 +192,10 @@ def test_the_list_is_that_of_looking_at_every_node(data: st.DataObject) -> None:
             least = min((one for one in scored if one is not None), default=None)
             told = found.best[name].scores[name]
             assert told == (None if least is None else pytest.approx(float(least), abs=1e-6)), name
-    if found.in_order:
+    if sort == "entropy":  # what it is by definition: see test_entropy.py
+        shown = [node.scores["entropy"] for node in found.listed if node.scores["entropy"] is not None]
+        assert shown == sorted(shown)
+    elif found.in_order:
         _assert_first(found, task, wanted, sort, scores)
 
 
