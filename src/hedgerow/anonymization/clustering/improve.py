@@ -182,6 +182,7 @@ def improve(
     """
     layout = lay_out(microdata, cells, requirement.k)
     costs = cost_tables(microdata, objective)
+    rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
     heat = round(heat_of(requirement.k) * objective.warmth)
@@ -196,10 +197,11 @@ def improve(
         after, better, best = before, np.zeros(len(before), np.bool_), np.zeros(len(before), np.bool_)
         for effort in efforts:
             is_last = effort is efforts[-1]
-            some, at = part.some(~best & (part.small | is_last))
+            wanted = ~best & (part.small | is_last)
+            some, at = part.some(wanted)
             if not len(at) or stop[0]:
                 continue
-            attempt = _Attempt(some, costs, asked, layout.persons, effort, heat, seed, stop)
+            attempt = _Attempt(some, costs, rounded, asked, layout.persons, effort, heat, seed, stop)
             found, solved = attempt.go_on(some.numbered(place[at]), done if is_last else np.zeros(1, np.int64))
             now = place.copy()
             now[at] = np.where(found < 0, -1, found + part.group_start[-1])  # apart from those of other cells
@@ -208,7 +210,7 @@ def improve(
             gains = lost < after
             place = part.numbered(np.where(np.repeat(gains, part.records), now, place))
             after, better = np.minimum(lost, after), better | gains
-            best[~best & (part.small | is_last)] = solved
+            best[wanted] = solved
         place = np.where(np.repeat(better, part.records), place, as_it_was)
         best |= after == least_losses(part, place, costs)
         losses[first:last] = np.stack([before, after], axis=1)
@@ -255,6 +257,7 @@ class _Attempt:
 
     part: Part
     costs: Costs
+    rounded: Costs
     asked: Demands
     persons: int
     effort: Effort
@@ -275,7 +278,7 @@ class _Attempt:
 
     def _search(self, part: Part, place: IntArray, done: IntArray) -> IntArray:
         """Regroup, then exchange."""
-        k, q, costs = self.asked.k, part.codes.shape[1], self.costs.rounded()
+        k, q, costs = self.asked.k, part.codes.shape[1], self.rounded
         room, capacity = MOST * k, int(part.group_start[-1])
         cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
         records = neighbours_of(part, costs, k, self.effort.searches, self.stop)
