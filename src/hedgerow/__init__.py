@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hedgerow.anonymization.preparing import Prepared, prepare
     from hedgerow.api import (
         anonymize,
+        apply,
         bound,
         compare,
         explain,
@@ -79,6 +80,7 @@ _HOME = {
     "Association": "measures.association",
     "Comparison": "evaluation.comparison",
     "anonymize": "api",
+    "apply": "api",
     "bound": "api",
     "compare": "api",
     "draft_plan": "evaluation.drafting.examining",
@@ -121,6 +123,7 @@ __all__ = [
     "Verification",
     "__version__",
     "anonymize",
+    "apply",
     "bound",
     "compare",
     "create_release",

@@ -41,6 +41,7 @@ from hedgerow.release import (
     release_files,
     write_release,
 )
+from hedgerow.release.applying import apply_to, read_earlier
 from hedgerow.release.certifying import certificate_of, certificate_of_release
 from hedgerow.release.signing import sign_folder
 from hedgerow.release.verifying import verify
@@ -49,6 +50,7 @@ from hedgerow.verification import verify_release
 
 __all__ = [
     "anonymize",
+    "apply",
     "bound",
     "compare",
     "explain",
@@ -155,15 +157,76 @@ def anonymize(
         if target is not None:
             return publish_table(release, target, source, replace, tell)
         form = format or _form(data, plan, source)
-        if output is not None:
-            return publish(release, Path(output), form, source, link, replace, tell)
-        with PrivateFolder() as scratch:
-            with rehearsal():
-                done = publish(release, scratch.path / "release", "parquet", source, tell=tell)
-            table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
-        if link is not None:
-            publish_link(release, link)
-        return dataclasses.replace(done, rows=Rows.of_table(table, release.rows.link))
+        return _put(release, source, output, form, link, replace, tell)
+
+
+def apply(
+    release: str | Path,
+    data: Any,
+    output: str | Path | None = None,
+    *,
+    withhold: str | int | None = None,
+    afresh: bool = True,
+    threads: int | None = None,
+    format: str | None = None,
+    link: str | Path | None = None,
+    replace: bool = False,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Make a verified release of a new table with the groups, or the levels, of an earlier release.
+
+    Every record joins the finest group of the earlier release that its values lie in. Records that lie in none, and
+    those of groups that would not meet the plan, are withheld. A release by the lattice passes on its levels instead.
+
+    Parameters
+    ----------
+    release
+        Folder of the earlier release. It is checked first.
+    data
+        A table of the same shape; whatever :func:`anonymize` takes.
+    output
+        Folder to write to; without it the release is only returned.
+    withhold
+        How many records may be withheld: a share such as ``5%``, or a number. By default what the plan of the earlier
+        release says, else any number.
+    afresh
+        Whether to work out, too, what a release made afresh would lose and withhold.
+    threads, format, link, replace, engine, master, progress
+        As for :func:`anonymize`.
+
+    Raises
+    ------
+    BrokenPromise
+        If the earlier release does not keep its promises, or the new one would not.
+    NoSolution
+        If nobody fits, or too many do not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile
+    >>> plan = Plan.from_dict(
+    ...     {"attributes": {"age": {"role": "quasi-identifier", "intervals": "free"}}, "privacy": {"k": 2}}
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = anonymize(pa.table({"age": ["30", "34", "50", "58"]}), plan, f"{folder}/january")
+    ...     apply(f"{folder}/january", pa.table({"age": ["31", "32", "33", "55", "70"]})).table["age"].to_pylist()
+    ['30-34', '30-34', '30-34']
+    """
+    tell = progress or silent
+    check_path(release)
+    check_targets(output, link, replace)
+    if format is not None:
+        check_form(format)
+    tell("checking the release", 0, 0)
+    earlier = read_earlier(Path(release), withhold)
+    tell("reading", 0, 0)
+    with open_engine(
+        data, earlier.plan, engine, master, whole=link is not None, tell=lambda rows: tell("reading", rows, 0)
+    ) as source:
+        made = apply_to(earlier, source, threads, tell, afresh)
+        return _put(made, source, output, format or _form(data, earlier.plan, source), link, replace, tell)
 
 
 def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: str | None = None) -> Explanation:
@@ -480,6 +543,27 @@ def save(release: Release, output: str | Path, format: str = "csv", replace: boo
     with new_folder(Path(output), replace, release_files()) as folder:
         write_release(release, folder, format)
         verify_release(folder).raise_if_broken()
+
+
+def _put(
+    release: Release,
+    source: Engine,
+    output: str | Path | None,
+    form: str,
+    link: str | Path | None,
+    replace: bool,
+    tell: Progress,
+) -> Release:
+    """Put a release into a folder, checked, or check it and keep it in memory."""
+    if output is not None:
+        return publish(release, Path(output), form, source, link, replace, tell)
+    with PrivateFolder() as scratch:
+        with rehearsal():
+            done = publish(release, scratch.path / "release", "parquet", source, tell=tell)
+        table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
+    if link is not None:
+        publish_link(release, link)
+    return dataclasses.replace(done, rows=Rows.of_table(table, release.rows.link))
 
 
 def _form(data: Any, plan: Plan, source: Engine) -> str:

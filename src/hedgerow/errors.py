@@ -85,6 +85,7 @@ CODES: dict[str, str] = {
     "table-address": "the address of a table on a server is not understood",
     "no-table": "the server has no such table",
     "no-right": "the role has no right to do this",
+    "not-applicable": "the release is of a kind that cannot be applied to another table",
     "no-memory": "the memory that may be taken is not enough for the work",
     # no solution
     "too-few-records": "the table has fewer records than k",

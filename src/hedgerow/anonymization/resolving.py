@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from hedgerow.errors import PlanError
 from hedgerow.measures.association import associate
 from hedgerow.microdata import Microdata, Table, TreeColumn, encode_table
+from hedgerow.microdata.columns import KeptEnds
 from hedgerow.plan import Plan
 from hedgerow.plan.check_levels import known_height, too_few, too_high
 from hedgerow.plan.hierarchy.numbers import simplest
 
 
-def resolve(table: Table, plan: Plan, in_order: bool = False, strict: bool = True) -> tuple[Microdata, Plan]:
+def resolve(
+    table: Table,
+    plan: Plan,
+    in_order: bool = False,
+    strict: bool = True,
+    ends: Mapping[str, KeptEnds] | None = None,
+) -> tuple[Microdata, Plan]:
     """Encode a table, and return with it the plan as it is meant for this table; a release publishes that plan.
 
     What the method does not use is left out, weights that come from the data are in their place, hierarchies have
-    everything filled in that was found out from the data, and so has the format of the file.
+    everything filled in that was found out from the data, and so has the format of the file. ``ends`` are intervals
+    that must be possible in columns of numbers, as :func:`~hedgerow.microdata.encode_table` takes them.
     """
     plan = plan.settled()
-    microdata = encode_table(table, plan, in_order, strict)
+    microdata = encode_table(table, plan, in_order, strict, ends)
     if strict:
         _refuse_levels(plan, microdata)
     if plan.weights == "association":
         plan = _weighted(plan, microdata)
-        microdata = encode_table(table, plan, in_order, strict)  # as the published plan does: order depends on weights
+        # Encoded again as the published plan does it: the order depends on weights.
+        microdata = encode_table(table, plan, in_order, strict, ends)
     return microdata, _filled(plan, table, microdata)
 
 

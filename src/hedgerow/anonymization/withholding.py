@@ -16,6 +16,7 @@ moves with the records.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from hedgerow.errors import NoSolution
 from hedgerow.measures.research_value import column_values, rules_fit
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.microdata.classes import number_classes
+from hedgerow.microdata.columns import KeptEnds
 from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.plan import Plan
@@ -128,7 +130,7 @@ def settle(
     if plan.rules:
         rules_fit(column_values(whole, settled))
     because, cells_withheld, least = Counter[str](), 0, None
-    left, microdata, searched = _Left.of(table, whole), whole, list[dict[str, Any]]()
+    left, microdata, searched = Left.of(table, whole), whole, list[dict[str, Any]]()
     if len(whole.unknown):
         refuse_too_many(whole, settled, len(whole.unknown))
         left, microdata, settled = left.encode(plan, in_order)
@@ -170,7 +172,7 @@ def settle(
 
 
 @dataclass(frozen=True, eq=False)
-class _Left:
+class Left:
     """The records that are left.
 
     Attributes
@@ -185,11 +187,12 @@ class _Left:
     counts: IntArray
 
     @classmethod
-    def of(cls, table: Table, microdata: Microdata) -> _Left:
+    def of(cls, table: Table, microdata: Microdata) -> Left:
+        """Take the records of a table that are in some microdata."""
         rows = table.records if table.counts is None else len(table.counts)
         return cls(table, np.bincount(microdata.record_of, minlength=rows))
 
-    def without(self, plan: Plan, microdata: Microdata, gone: BoolArray) -> _Left:
+    def without(self, plan: Plan, microdata: Microdata, gone: BoolArray) -> Left:
         """Leave units out: of those that nothing tells apart, the last ones.
 
         An engine that collapses a table cannot say which of them an algorithm left out, only how many.
@@ -199,17 +202,19 @@ class _Left:
         leaving = np.add.reduceat(gone.astype(np.int64), starts)
         ends = np.append(starts[1:], len(gone))
         last = np.arange(len(gone)) >= np.repeat(ends - leaving, ends - starts)
-        return _Left(self.table, self.counts - np.bincount(microdata.record_of[last], minlength=len(self.counts)))
+        return Left(self.table, self.counts - np.bincount(microdata.record_of[last], minlength=len(self.counts)))
 
-    def encode(self, plan: Plan, in_order: bool) -> tuple[_Left, Microdata, Plan]:
+    def encode(
+        self, plan: Plan, in_order: bool = False, ends: Mapping[str, KeptEnds] | None = None
+    ) -> tuple[Left, Microdata, Plan]:
         """Encode what is left as if there had been nothing else; the other records are only counted.
 
         A value may have lost its leaf: 431** is the name of a group as soon as five characters are the most there are.
         """
-        microdata, settled = resolve(part_of(self.table, self.counts), plan, in_order, strict=False)
+        microdata, settled = resolve(part_of(self.table, self.counts), plan, in_order, strict=False, ends=ends)
         microdata = as_part(microdata, self.table, self.counts)
-        known = _Left.of(self.table, microdata)
-        return (self, microdata, settled) if (known.counts == self.counts).all() else known.encode(plan, in_order)
+        known = Left.of(self.table, microdata)
+        return (self, microdata, settled) if (known.counts == self.counts).all() else known.encode(plan, in_order, ends)
 
 
 def part_of(table: Table, counts: IntArray) -> Table:

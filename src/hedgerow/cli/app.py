@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hedgerow.cli.apply import apply
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
@@ -164,6 +165,7 @@ def explain(
         show(explanation_summary, found)
 
 
+app.command(cls=DescribedCommand)(apply)
 app.command(cls=DescribedCommand)(lattice)
 app.command(cls=DescribedCommand)(compare)
 app.command(cls=DescribedCommand)(bound)

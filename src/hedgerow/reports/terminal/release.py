@@ -25,6 +25,8 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     lines = Table.grid(padding=(0, 2))
     lines.add_row("released", f"{facts['released']:,} of {facts['records']:,} records")
     lines.add_row("withheld", _withheld(facts))
+    if "applied" in facts:
+        lines.add_row("applied", f"an earlier release of {counted(facts['applied']['groups'], 'group')}")
     if "levels" in facts:
         levels = ", ".join(f"{name} {level}" for name, level in facts["levels"].items())
         lines.add_row("levels", levels)
@@ -71,6 +73,15 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "rules" in facts:
         parts += [Text(), _rules(facts["rules"])]
     return Group(*parts)
+
+
+def afresh_line(told: Mapping[str, Any]) -> str:
+    """Say what a release made afresh would come to, beside one that takes over earlier groups."""
+    loss, withheld = told["afresh"]["ntil"], counted(told["afresh"]["withheld"], "record")
+    if loss >= told["ntil"]:
+        return f"A release made afresh would be no finer: a loss of {loss:.4f} (NTIL) with {withheld} withheld."
+    share = 1 - loss / told["ntil"]
+    return f"A release made afresh would lose {share:.0%} less: {loss:.4f} (NTIL) with {withheld} withheld."
 
 
 def bound_line(optimality: Mapping[str, Any]) -> str:

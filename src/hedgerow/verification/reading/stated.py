@@ -182,6 +182,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("persons", "whole number", "word", "but within what groups and records allow", _with_person),
     Fact("smallest_group_persons", "whole number", "link", "persons of the group with fewest", _with_person),
     Fact(KEPT, "text", "plan", "as in the plan", _only_coarser, optional=True),
+    Fact("applied", "object", "word", _OWN, optional=True),
 )  # fmt: skip
 """All facts, in the order in which they are written."""
 BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in FACTS}
