@@ -145,11 +145,34 @@ def _of_numbers(column: FreeColumn, intervals: Sequence[Interval | None]) -> Int
 # -- who goes where --------------------------------------------------------------------------------------------------
 
 
+def finest_first(microdata: Microdata, plan: Plan, groups: FrozenGroups) -> FrozenGroups:
+    """Order groups by how much a record in them loses; groups that lose alike keep their order."""
+    shown, _ = groups.shown(plan, microdata)
+    one, lost = np.ones(1, np.int64), []
+    for column, of_column in zip(microdata.columns, shown, strict=True):
+        which, first = np.unique(np.stack([of_column.lo, of_column.hi, of_column.node]), axis=1, return_inverse=True)
+        weight = Fraction(column.weight)
+        shares = [
+            Fraction(0) if min(lo, hi) < 0 else weight * share_lost(column, Shown(*np.array([[lo], [hi], [node]])), one)
+            for lo, hi, node in which.T.tolist()
+        ]
+        lost.append([shares[number] for number in first.reshape(-1).tolist()])
+    total = [sum(of_group, Fraction(0)) for of_group in zip(*lost, strict=True)]
+    order = sorted(range(len(total)), key=total.__getitem__)
+    return FrozenGroups(groups.columns, tuple(groups.labels[number] for number in order))
+
+
+def locate(microdata: Microdata, plan: Plan, groups: FrozenGroups) -> IntArray:
+    """Return the first group that every profile fits, or −1; whether enough records are in it is not asked."""
+    shown, possible = groups.shown(plan, microdata)
+    fits = [_Fitting.of_column(column, one) for column, one in zip(microdata.columns, shown, strict=True)]
+    return _first_that_fits(microdata, fits, np.arange(len(microdata.profiles)), possible)
+
+
 def place(microdata: Microdata, plan: Plan, groups: FrozenGroups) -> Recoding:
-    """Put the records of a table into frozen groups; groups keep their order, those without records are left out."""
+    """Put the records of a table into the finest groups; groups that would not meet the plan are dissolved."""
+    groups = finest_first(microdata, plan, groups)
     shown, live = groups.shown(plan, microdata)
-    fineness = _finest_first(microdata.columns, shown)
-    shown, live = [one[fineness] for one in shown], live[fineness]
     fits = [_Fitting.of_column(column, one) for column, one in zip(microdata.columns, shown, strict=True)]
     requirement, profiles = Requirement.of_plan(plan, microdata), np.arange(len(microdata.profiles))
     group_of = _first_that_fits(microdata, fits, profiles, live)
@@ -165,25 +188,8 @@ def place(microdata: Microdata, plan: Plan, groups: FrozenGroups) -> Recoding:
     kept = np.flatnonzero(live)
     number = np.full(len(live) + 1, WITHHELD, np.int64)
     number[kept] = np.arange(len(kept))
-    lo, hi, node = (
-        np.stack([getattr(one, part)[kept] for one in shown], axis=1) for part in ("lo", "hi", "node")
-    )  # fmt: skip
+    lo, hi, node = (np.stack([getattr(one, part)[kept] for one in shown], axis=1) for part in ("lo", "hi", "node"))
     return Recoding(number[of_unit], lo, hi, node)
-
-
-def _finest_first(columns: Sequence[QuasiIdentifier], shown: Sequence[Shown]) -> IntArray:
-    """Order groups by how much a record in them loses; groups that lose alike keep their order."""
-    one, lost = np.ones(1, np.int64), []
-    for column, of_column in zip(columns, shown, strict=True):
-        which, first = np.unique(np.stack([of_column.lo, of_column.hi, of_column.node]), axis=1, return_inverse=True)
-        weight = Fraction(column.weight)
-        shares = [
-            Fraction(0) if min(lo, hi) < 0 else weight * share_lost(column, Shown(*np.array([[lo], [hi], [node]])), one)
-            for lo, hi, node in which.T.tolist()
-        ]
-        lost.append([shares[number] for number in first.reshape(-1).tolist()])
-    total = [sum(of_group, Fraction(0)) for of_group in zip(*lost, strict=True)]
-    return np.array(sorted(range(len(total)), key=total.__getitem__), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
