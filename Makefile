@@ -27,8 +27,8 @@ SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:pos
 # The tests of the quick loop: those that need no server, no Java and no browser, and little time.
 FAST := $(addprefix tests/unit/,plan microdata privacy release reports outside studio cli test_api.py test_habits.py test_imports.py)
 
-# Errors only: what is being installed is said below.
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+# Errors only: what is being installed is said below. What is never imported need not be compiled: Python does it when needed.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
 # Three stamps in one environment: made, with the package and the studio, with the package and the development tools.
@@ -51,20 +51,26 @@ demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where
 	@$(BIN)/hedgerow demo -o $(DEMO) --replace
 
 .PHONY: test
-test: system-packages $(DEV) lint types contracts ## Everything CI runs: lint, types, import contracts, all tests, doctests (PYTHON=python3.12)
-	$(call step,Kernels: compile what is not compiled yet)
-	@$(BIN)/hedgerow prepare
+test: system-packages ready ## Everything CI runs: lint, types, import contracts, all tests, doctests (PYTHON=python3.12 TIMES=1)
 	$(call step,Tests and doctests: pytest on two processes)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --doctest-modules src/hedgerow tests
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(TIMES),-p tests.timing) --doctest-modules src/hedgerow tests
 
 ##@ While working
 
 .PHONY: check
-check: $(DEV) lint types contracts ## The quick loop, a minute and a half: lint, types, import contracts, the tests that take no time
-	$(call step,Kernels: compile what is not compiled yet)
-	@$(BIN)/hedgerow prepare
+check: ready ## The quick loop, a minute and a half: lint, types, import contracts, the tests that take no time
 	$(call step,Fast tests: pytest on two processes)
 	@$(BIN)/python -m pytest -q -x -n 2 $(FAST)
+
+# Kernels are compiled while checks run that keep one processor busy; what compiling said comes after them.
+.PHONY: ready
+ready: $(DEV) ## Lint, types, import contracts, and all kernels compiled
+	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+	$(BIN)/hedgerow prepare >"$$said" 2>&1 & kernels=$$!; \
+	$(MAKE) lint types contracts || { kill $$kernels; exit 1; }; \
+	printf '\n\033[1m== Kernels: compile what is not compiled yet\033[0m\n'; \
+	wait $$kernels || { cat "$$said" >&2; exit 1; }; \
+	cat "$$said"
 
 .PHONY: test-oldest
 test-oldest: $(OLDEST) ## The fast tests with the oldest libraries that pyproject.toml allows, in .venv-oldest

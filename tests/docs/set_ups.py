@@ -16,7 +16,7 @@ import pytest
 from tests.cases.data import data
 from tests.docs.blocks import ROOT
 from tests.processes.postgres import programs
-from tests.processes.spark import SETTINGS
+from tests.processes.spark import submit_arguments
 
 HOST = "db.example"
 
@@ -87,8 +87,7 @@ def _arx(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
 
 def _spark(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     """With a Spark session, started in the folder: ours was started elsewhere, so its paths must say where."""
-    words = [word for key, value in SETTINGS.items() for word in ("--conf", f"{key}={value}")]
-    environment = {"PYSPARK_SUBMIT_ARGS": " ".join([*words, "pyspark-shell"])}
+    environment = {"PYSPARK_SUBMIT_ARGS": submit_arguments()}
     instead = {f'{verb}("': f'{verb}("{folder}/' for verb in ("read.csv", "write.parquet")}
     return {"environment": environment, "names": {"spark": request.getfixturevalue("spark")}, "instead": instead}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import random
-import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +31,6 @@ from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from tests.cases.research_value import ValueCase, value_cases
-from tests.processes.spark import has_java, in_process, running_cluster
 
 SPARK = pytest.mark.xdist_group("spark")
 KINDS = ["k", "p", "entropy", "recursive", "alpha", "mixed", "equal", "ordered", "hierarchical"]
@@ -222,82 +219,3 @@ def test_many_cells_make_few_tasks(spark: Any, monkeypatch: pytest.MonkeyPatch) 
     found = cluster_in_tasks(spark, ConstrainedKMember(2), microdata, cells)
     assert bundles == list(range(8))  # two cores
     assert_same(found, ConstrainedKMember(2)(microdata, cells=cells))
-
-
-# ---- on a cluster --------------------------------------------------------------------------------------------------
-
-CLUSTER = '''
-import sys, time
-from pathlib import Path
-from tests.processes.spark import start_spark
-quick = {"spark_speculation_interval": "100ms", "spark_speculation_quantile": "0.3"}
-spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation="true", **quick)
-from hedgerow.anonymization.clustering import DiverseClustering
-from hedgerow.engines import spark_cells
-from hedgerow.errors import DataError
-from hedgerow.privacy import Requirement
-from tests.conftest import kernels_of
-from tests.engines.test_spark_cells import assert_same, plan, prepared
-
-def compiled():
-    """Machine code of this checkout's kernels: others may compile theirs into the same home meanwhile."""
-    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("hedgerow.anonymization.kernels.")]
-    folders = {kernel.stats.cache_path for module in loaded for kernel in kernels_of(module).values()}
-    return {path for folder in folders for path in Path(folder).glob("*.nbc")}
-
-def unsteady(sent):
-    def cluster(rows):
-        from hedgerow.engines.spark_cells import cluster_bundle
-        from pyspark import TaskContext
-        task = TaskContext.get()
-        answer = cluster_bundle(sent.value, rows)
-        if task.attemptNumber() == 0 and task.partitionId() in (0, 3):
-            raise RuntimeError("SECRET")
-        if task.attemptNumber() == 0 and task.partitionId() == 1:
-            time.sleep(300)  # until a second attempt has overtaken it
-        return answer
-    return cluster
-
-spark_cells._task = unsteady
-asked = plan({"k": 4, "p": 3}, person=True)
-microdata, cells = prepared(asked)
-clustering = DiverseClustering(Requirement.of_plan(asked, microdata))
-wanted = clustering(microdata, cells=cells)
-before = compiled()
-assert before
-began = time.monotonic()
-assert_same(spark_cells.cluster_in_tasks(spark, clustering, microdata, cells), wanted)
-assert time.monotonic() - began < 300
-assert compiled() == before  # no task compiled anew
-tracker = spark.sparkContext.statusTracker()
-assert sum(stage.numFailedTasks for stage in map(tracker.getStageInfo, range(9)) if stage is not None) >= 2
-print("same")
-
-def failing(sent):
-    def cluster(rows):
-        raise RuntimeError("SECRET")
-    return cluster
-
-spark_cells._task = failing
-try:
-    spark_cells.cluster_in_tasks(spark, clustering, microdata, cells)
-except DataError as error:
-    print(error, error.__cause__)
-spark.stop()
-'''
-
-
-@SPARK
-@pytest.mark.skipif(not has_java(), reason="needs Java 17")
-@pytest.mark.skipif(sys.platform != "linux", reason="needs two addresses of one machine")
-def test_tasks_that_fail_at_first_or_are_overtaken() -> None:
-    with running_cluster() as master:
-        done = in_process(CLUSTER, master, PYSPARK_PYTHON=sys.executable)
-    assert done.stderr == ""
-    log = r"Spark's own log tells more; its log is in \S+\.log, for you alone, as it may hold values of records"
-    said = (
-        r"same\nSpark: Spark could not do the work \(PYTHON_EXCEPTION\)\. \[no-connection\]\n  hint: "
-        + log
-        + r" None\n"
-    )
-    assert re.fullmatch(said, done.stdout)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.evaluation.synthetic import clinic
-from tests.processes.spark import in_process
+from tests.processes.spark import has_java, in_process, running_cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -26,23 +28,78 @@ PLAN = {
     "privacy": {"k": 3, "p": 2},
 }
 
-SCRIPT = """
-import json, sys
+CLUSTER = '''
+import json, sys, time
+from pathlib import Path
 from tests.processes.spark import start_spark
 import hedgerow as hr
-from hedgerow.engines import spark_engine
+from hedgerow.engines import spark_cells, spark_engine
+quick = {"spark_speculation_interval": "100ms", "spark_speculation_quantile": "0.3"}
+spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation="true", **quick)
+from hedgerow.anonymization.clustering import DiverseClustering
+from hedgerow.errors import DataError
+from hedgerow.privacy import Requirement
+from tests.conftest import kernels_of
+from tests.engines.test_spark_cells import assert_same, plan, prepared
+
+# Workers cluster, and write.
 
 called = []
 real = spark_engine.cluster_in_tasks
 spark_engine.cluster_in_tasks = lambda *given: called.append(1) or real(*given)
-spark = start_spark("local-cluster[2,1,1024]")
-folder = sys.argv[1]
+folder = sys.argv[2]
 frame = spark.read.parquet(folder + "/people.parquet").repartition(5)
 release = hr.anonymize(frame, folder + "/plan.yaml", folder + "/release", driver_profiles=0)
-rows = release.data.count()
+print(json.dumps({"rows": release.data.count(), "in_tasks": len(called)}))
+
+# Tasks fail, and are overtaken.
+
+def compiled():
+    """Machine code of this checkout's kernels: others may compile theirs into the same home meanwhile."""
+    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("hedgerow.anonymization.kernels.")]
+    folders = {kernel.stats.cache_path for module in loaded for kernel in kernels_of(module).values()}
+    return {path for folder in folders for path in Path(folder).glob("*.nbc")}
+
+def unsteady(sent):
+    def cluster(rows):
+        from hedgerow.engines.spark_cells import cluster_bundle
+        from pyspark import TaskContext
+        task = TaskContext.get()
+        answer = cluster_bundle(sent.value, rows)
+        if task.attemptNumber() == 0 and task.partitionId() in (0, 3):
+            raise RuntimeError("SECRET")
+        if task.attemptNumber() == 0 and task.partitionId() == 1:
+            time.sleep(300)  # until a second attempt has overtaken it
+        return answer
+    return cluster
+
+spark_cells._task = unsteady
+asked = plan({"k": 4, "p": 3}, person=True)
+microdata, cells = prepared(asked)
+clustering = DiverseClustering(Requirement.of_plan(asked, microdata))
+wanted = clustering(microdata, cells=cells)
+before = compiled()
+assert before
+began = time.monotonic()
+assert_same(spark_cells.cluster_in_tasks(spark, clustering, microdata, cells), wanted)
+assert time.monotonic() - began < 300
+assert compiled() == before  # no task compiled anew
+tracker = spark.sparkContext.statusTracker()
+assert sum(stage.numFailedTasks for stage in map(tracker.getStageInfo, range(500)) if stage is not None) >= 2
+print("same")
+
+def failing(sent):
+    def cluster(rows):
+        raise RuntimeError("SECRET")
+    return cluster
+
+spark_cells._task = failing
+try:
+    spark_cells.cluster_in_tasks(spark, clustering, microdata, cells)
+except DataError as error:
+    print(error, error.__cause__)
 spark.stop()
-print(json.dumps({"rows": rows, "in_tasks": len(called)}))
-"""
+'''
 
 
 def people() -> pa.Table:
@@ -51,28 +108,55 @@ def people() -> pa.Table:
     return pa.table({name: made.columns[name] for name in ("age", "sex", "diagnosis", "admitted")})
 
 
+def put(folder: Path) -> Path:
+    """Write the table, the plan, and the release of the local engine."""
+    pq.write_table(people(), folder / "people.parquet")
+    plan = hr.Plan.from_dict(PLAN)
+    (folder / "plan.yaml").write_text(plan.to_yaml())
+    hr.anonymize(people(), plan, folder / "here", format="parquet")
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the table, the plan, and the release of the local engine."""
-    pq.write_table(people(), tmp_path / "people.parquet")
-    plan = hr.Plan.from_dict(PLAN)
-    (tmp_path / "plan.yaml").write_text(plan.to_yaml())
-    hr.anonymize(people(), plan, tmp_path / "here", format="parquet")
-    return tmp_path
+    return put(tmp_path)
 
 
-def test_two_workers_that_cluster_and_write(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def on_a_cluster(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder of a release that two workers made, and the lines that were printed: five Javas are started once."""
+    if not has_java():
+        pytest.skip("needs Java 17")
+    if sys.platform != "linux":
+        pytest.skip("needs two addresses of one machine")
+    place = put(tmp_path_factory.mktemp("cluster"))
+    with running_cluster() as master:
+        done = in_process(CLUSTER, master, place, PYSPARK_PYTHON=sys.executable)
+    assert (done.returncode, done.stderr) == (0, "")
+    return place, done.stdout.splitlines(keepends=True)
+
+
+def test_two_workers_that_cluster_and_write(on_a_cluster: tuple[Path, list[str]]) -> None:
     """The parts that executors wrote are the rows of the local engine, in its order, and the release verifies."""
-    done = in_process(SCRIPT, folder)
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout.splitlines()[-1])
+    folder, said = on_a_cluster
     here = pq.read_table(folder / "here" / "data.parquet")
     parts = sorted((folder / "release" / "data.parquet").glob("*.parquet"))
-    assert said == {"rows": here.num_rows, "in_tasks": 1}
+    assert json.loads(said[0]) == {"rows": here.num_rows, "in_tasks": 1}
     assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == here.to_pylist()
     assert (folder / "release" / "facts.json").read_bytes() == (folder / "here" / "facts.json").read_bytes()
     assert not list((folder / "release" / "data.parquet").glob("[._]*"))
     assert hr.verify(folder / "release", folder / "people.parquet").kept
+
+
+def test_tasks_that_fail_at_first_or_are_overtaken(on_a_cluster: tuple[Path, list[str]]) -> None:
+    log = r"Spark's own log tells more; its log is in \S+\.log, for you alone, as it may hold values of records"
+    said = (
+        r"same\nSpark: Spark could not do the work \(PYTHON_EXCEPTION\)\. \[no-connection\]\n  hint: "
+        + log
+        + r" None\n"
+    )
+    assert re.fullmatch(said, "".join(on_a_cluster[1][1:]))
 
 
 def test_a_frame_without_an_output(spark: Any, folder: Path) -> None:

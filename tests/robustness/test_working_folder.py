@@ -21,7 +21,7 @@ from hedgerow.cli.app import app
 from hedgerow.evaluation.synthetic import clinic, write_demo
 from hedgerow.outside import children
 from hedgerow.outside.working_folder import SETTINGS, module_path
-from tests.processes.spark import has_java
+from tests.processes.spark import has_java, submit_arguments
 from tests.robustness.planted import OTHERS, marks_in, plant
 
 SOURCES = Path(hedgerow.__file__).parent
@@ -142,7 +142,7 @@ def test_the_workers_of_spark_import_nothing_from_the_working_folder(planted: tu
     folder, marks = planted
     words = ["anonymize", "all.parquet", "plain.yaml", "-o", "on-spark", "--engine", "spark", "--driver-profiles", "0"]
     pq.write_table(pa_csv.read_csv(folder / "all.csv"), folder / "all.parquet")
-    done = run(folder, *words)
+    done = run(folder, *words, PYSPARK_SUBMIT_ARGS=submit_arguments())
     assert done.returncode == 0, done.stderr
     assert marks_in(marks) == []
 

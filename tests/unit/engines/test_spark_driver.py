@@ -13,7 +13,7 @@ import pytest
 from hedgerow.engines import spark_driver
 from hedgerow.engines.spark_driver import DriverLog, _driver_memory, why_failed, why_lost
 from hedgerow.outside import memory
-from tests.processes.spark import has_java, in_process
+from tests.processes.spark import SETTINGS, has_java, in_process, submit_arguments
 
 GB = 1 << 30
 
@@ -149,7 +149,7 @@ for query in sys.argv[1:]:
 @pytest.mark.xdist_group("spark")
 def test_the_log_is_private_and_kept_if_spark_fails(tmp_path: Path) -> None:
     """That it is gone otherwise is in ``test_spark_session.py``, with a quiet start."""
-    words = f"--driver-memory 500m --conf spark.sql.warehouse.dir={tmp_path}/none pyspark-shell"
+    words = submit_arguments(SETTINGS | {"spark.driver.memory": "500m"})
     little = {"PYSPARK_SUBMIT_ARGS": words, "TMPDIR": str(tmp_path)}
     huge = "SELECT LENGTH(REPEAT(CAST(id AS STRING), 900000000)) AS x FROM hedgerow_source"
     done = in_process(WORK, "SELECT CAST('SECRET' AS INT) AS x", huge, **little)

@@ -16,7 +16,7 @@ import pytest
 from hedgerow.engines.spark import SparkTable, open_table
 from hedgerow.engines.spark_driver import _check_master, open_spark
 from hedgerow.errors import DataError
-from tests.processes.spark import ROOT, has_java, in_process
+from tests.processes.spark import ROOT, has_java, in_process, submit_arguments
 
 pytestmark = pytest.mark.xdist_group("spark")
 Open = Callable[[Any], SparkTable]
@@ -300,10 +300,11 @@ def test_a_master_that_does_not_answer() -> None:
 
 @pytest.mark.skipif(not has_java(), reason="needs Java 17")
 def test_a_master_that_is_none_and_a_quiet_start(tmp_path: Path) -> None:
-    done = in_process(START, "nonsense")
+    quickly = {"PYSPARK_SUBMIT_ARGS": submit_arguments()}
+    done = in_process(START, "nonsense", **quickly)
     assert "nonsense: This is not a master that Spark knows. [usage]" in done.stdout
     assert done.stderr == ""
-    done = in_process(START, "local[1]", TMPDIR=str(tmp_path))
+    done = in_process(START, "local[1]", TMPDIR=str(tmp_path), **quickly)
     assert (done.stdout, done.stderr) == ("5\n", "")
     assert not list(tmp_path.glob("*.log"))
     assert not (ROOT / "spark-warehouse").exists()
