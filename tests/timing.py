@@ -10,7 +10,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -75,7 +75,7 @@ class Sums:
         worker = getattr(report, "worker_id", "main")
         module = report.nodeid.partition("::")[0]
         measured = [value for key, value in report.user_properties if key == KEY]
-        for what, clock, processors in measured:
+        for what, clock, processors in cast("list[tuple[str, float, float]]", measured):
             sums = [self.modules[module], self.processes[worker]]
             sums.append(self.fixtures[what] if "fixture" in what else self.tests[report.nodeid])
             for total in sums:
