@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow import Plan, anonymize, explain, open_release, report, verify
+from hedgerow import Plan, anonymize, explain, leave_out, open_release, report, verify
 from hedgerow.evaluation.synthetic import census, write_demo
 from tests.engines.servers import execute, load
 from tests.studio.servers import Served, serving
@@ -139,20 +139,43 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(new_page: NewPage, tmp_path: 
         assert served.process.poll() is None
 
 
-def test_a_result_says_how_far_from_the_best_it_is_at_most(new_page: NewPage, tmp_path: Path) -> None:
+def test_a_bound_is_asked_for_and_told_and_columns_that_others_tell_of_are_left_out(
+    new_page: NewPage, tmp_path: Path
+) -> None:
     data, plan = write_demo(tmp_path, census(records=500, attributes=4))
-    asked = Plan.load(plan).replace(method={"name": "cluster", "certify": "1s"})
-    plan.write_text(asked.to_yaml())
+    asked = Plan.load(plan).replace(method={"name": "cluster", "certify": "10s"})
     stated = anonymize(data, asked).facts["optimality"]
+    tried = leave_out(data, asked).to_dict()
     with serving(data, plan, folder=tmp_path) as served:
         page = new_page()
         page.goto(served.link())
         expect_text(page, "records", "500")
         page.click("[data-testid=nav-run]")
+        choose(page, "certify", "10 seconds' effort")
+        page.wait_for_timeout(300)
+        choose(page, "method", "quick —")  # the bound stays asked for, where a method can have one
+        choose(page, "method", "cluster —")
+        page.wait_for_timeout(300)
+        assert "certify: 10s" in plan_text(page)
         page.click("[data-testid=start]")
         page.click("[data-testid=result-1]", timeout=120_000)
         expect_text(page, "optimality", f"{stated['at_least']:.4f}")
         page.wait_for_selector("text=than the best possible grouping of these records")
+
+        page.click("[data-testid=nav-limits]")
+        page.wait_for_selector("[data-testid=withheld]")
+        page.click("[data-testid=leave-out]")
+        page.click("[data-testid=leave-out-try]")
+        if not tried["columns"]:
+            page.wait_for_selector("text=there is none to leave out", timeout=60_000)
+            return
+        page.wait_for_selector("[data-testid=leave-out-found]", timeout=60_000)
+        first = tried["columns"][0]
+        cells = page.locator("[data-testid=leave-out-found] tr").nth(0).locator("td").all_inner_texts()
+        assert cells[:2] == [first["column"], first["told_by"]]
+        assert cells[6] == f"{first['saves']:.2%}"
+        page.click(f"[data-testid=leave-out-{first['column']}]")
+        page.wait_for_selector(f"[data-testid=attribute-{first['column']}]", state="detached")
 
 
 def test_a_release_is_kept_current(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow import Plan, explain
+from hedgerow import Plan, explain, leave_out
 from hedgerow.engines.opening import is_large_file
 from hedgerow.errors import HedgerowError, PlanError
 from hedgerow.microdata import encode_table
@@ -208,3 +208,20 @@ def test_a_file_that_unpacks_to_far_more_is_not_read_into_memory(tmp_path: Path)
     pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "bomb.parquet")
     assert (tmp_path / "bomb.parquet").stat().st_size < 1_000_000
     assert is_large_file(tmp_path / "bomb.parquet")
+
+
+def test_a_column_that_another_tells_of_is_tried_and_left_out(bench: Workbench, made_up: tuple[Path, Path]) -> None:
+    assert bench.plan is not None
+    assert bench.change(rules=[{"attribute": "city", "keep_apart": ["Kansas", "Nebraska"]}]) == ()
+    job = bench.try_leaving_out()
+    job.wait(120)
+    assert job.state == "done"
+    assert job.result == leave_out(made_up[0], bench.plan).to_dict()
+    name = "city" if "city" in bench.plan.quasi_identifiers else job.result["columns"][0]["column"]
+    assert bench.leave_out(name) == ()
+    assert name not in bench.plan.released_columns
+    assert not bench.plan.rules  # it was about that column
+    bench.outlook()
+    assert bench.undo()
+    assert name in bench.plan.quasi_identifiers
+    assert bench.plan.rules

@@ -90,6 +90,7 @@ class ComparedRun:
             "withheld": self.facts["withheld"],
             "suppressed_cells": sum(self.facts.get("suppressed_cells", {}).values()),
             "levels": self.facts.get("levels"),
+            "worths_given": self.facts.get("worths_given", []),
             "search": {name: self.facts["search"][name] for name in ("name", "tested", "strings", "proven", "bound")}
             if "search" in self.facts
             else None,
@@ -133,7 +134,7 @@ class Comparison:
         """Risk and utility of every release, for a plot."""
         return [
             {
-                "method": run.method,
+                "method": f"{run.method}{'*' if run.facts.get('worths_given') else ''}",
                 "k": run.k,
                 "risk": run.risks["prosecutor"]["average"],
                 "utility": run.facts["mean_group_value"],
@@ -145,6 +146,9 @@ class Comparison:
     def __repr__(self) -> str:
         made = [run for run in self.runs if run.facts is not None]
         return f"Comparison({len(made)} of {len(self.runs)} releases made of {self.records:,} records)"
+
+
+_APART = ("limits", "certify")  # of a plan's method, but no part of how groups are made
 
 
 def check_names(plan: Plan, methods: Sequence[str], target: str | None) -> None:
@@ -169,7 +173,7 @@ def name_of_method(plan: Plan) -> str:
     ('cluster', 'cluster with options')
     """
     method = plan.to_dict().get("method") or {"name": "cluster"}
-    asked = {"name": "cluster", **{name: value for name, value in method.items() if name != "limits"}}
+    asked = {"name": "cluster", **{name: value for name, value in method.items() if name not in _APART}}
     known = (name for name, parts in variants().items() if parts == asked)
     return next(known, f"{plan.method.name} with options")
 

@@ -150,6 +150,32 @@ def near_the_best(optimality: Any) -> str:
     return f"loses at most {share} more than the best possible grouping of these records{alone}"
 
 
+def worths_mark(run: Mapping[str, Any]) -> str:
+    """Mark a research value that goes by the worths that the plan gives to levels; others are worked out.
+
+    Examples
+    --------
+    >>> worths_mark({"worths_given": ["age"]}), worths_mark({})
+    ('*', '')
+    """
+    return "*" if run.get("worths_given") else ""
+
+
+def worths_note(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the mark means; empty if no research value has it.
+
+    Examples
+    --------
+    >>> print(worths_note([{"worths_given": ["age"]}, {}]))
+    * By the worths that the plan gives to levels of age. The others are worked out: the two kinds do not compare.
+    """
+    columns = ", ".join(dict.fromkeys(name for run in runs for name in run.get("worths_given", ())))
+    if not columns:
+        return ""
+    others = " The others are worked out: the two kinds do not compare."
+    return f"* By the worths that the plan gives to levels of {columns}.{'' if all(map(worths_mark, runs)) else others}"
+
+
 def columns_left_out(facts: Mapping[str, Any]) -> str:
     """Name the columns that the plan leaves out, and count those that it does not name.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from hedgerow.anonymization.explanation import Explanation, Lift, Outlook
 from hedgerow.errors import HedgerowError, PlanError, Problem
+from hedgerow.evaluation.leaving_out import without_column
 from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.hierarchy import Hierarchy
@@ -279,6 +280,22 @@ class Workbench:
         except PlanError as error:
             return error.problems
         return self.change(method=method)
+
+    # -- columns that others tell of -----------------------------------------------------------------------------------
+
+    def try_leaving_out(self) -> Job:
+        """Try what leaving out each column that another tells of would save."""
+        plan = self._planned()
+        assert self.source is not None
+        return self.begin({"task": "leaving-out", "data": self.source.place, "plan": _plain(plan.to_dict())})
+
+    def leave_out(self, column: str) -> tuple[Problem, ...]:
+        """Take a quasi-identifier out of the release, with its rules and weight; returns what is wrong with that."""
+        try:
+            raw = without_column(self._planned(), column).to_dict()
+        except PlanError as error:
+            return error.problems
+        return self.change(**{name: raw.get(name) for name in ("attributes", "rules", "weights")})
 
     # -- hierarchies and stores ----------------------------------------------------------------------------------------
 

@@ -55,6 +55,14 @@ def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     return lattice(task["data"], plan, **wish, progress=tell).to_dict()
 
 
+def try_leaving_out(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Try what leaving out each column that another tells of would save."""
+    from hedgerow.api import leave_out
+    from hedgerow.plan import Plan
+
+    return leave_out(task["data"], Plan.from_dict(task["plan"], base=None), progress=tell).to_dict()
+
+
 def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the report of a release."""
     from hedgerow.reports.material import SignOff
@@ -100,6 +108,7 @@ TASKS: dict[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
     "release": make_release,
     "patterns": compare_patterns,
     "nodes": list_nodes,
+    "leaving-out": try_leaving_out,
     "report": write_report,
     "maintain": maintain,
 }

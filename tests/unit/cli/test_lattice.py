@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 import hedgerow as hr
 from hedgerow.evaluation import nodes
+from hedgerow.reports.terminal.comparison import comparison_summary
 from tests.cases.commands import Command
 
 PLAN = """\
@@ -245,6 +248,26 @@ def test_worths_of_levels_are_for_the_lattice_alone() -> None:
     assert by_level.facts["worths_given"] == ["sex"]
     assert by_level.facts["levels"]["sex"] == 0
     assert by_level.facts["research_value_by_attribute"]["sex"] == 9
+
+
+def test_a_comparison_tells_worths_that_are_given_from_those_that_are_worked_out() -> None:
+    people = pa.table({"age": [str(age) for age in range(20, 40)], "sex": list("FM") * 10})
+    by_level = {"name": "lattice", "objective": "research-value"}
+    plan = hr.Plan.from_dict({**BASE, "method": by_level, "research_value": {"levels": {"sex": [9, 0]}}})
+    both = hr.compare(people, plan, methods=["plan", "cluster"])
+    assert [run["worths_given"] for run in both.to_dict()["runs"]] == [["sex"], []]
+    assert [point["method"] for point in both.points()] == ["plan*", "cluster"]
+    shown = _drawn(both)
+    assert shown.count("*") == 3  # two figures of the one release, and the note
+    assert "levels of sex. The others are worked out: the two kinds do not compare." in shown
+    assert "others" not in _drawn(hr.compare(people, plan, methods=["plan"]))
+    assert "*" not in _drawn(hr.compare(people, plan, methods=["cluster"]))
+
+
+def _drawn(found: hr.Comparison) -> str:
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    console.print(comparison_summary(found.to_dict()))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

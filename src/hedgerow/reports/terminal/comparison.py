@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.reports.terminal.tree import tree_view, trees_side_by_side
+from hedgerow.reports.wording import worths_mark, worths_note
 
 PURE = 0.9
 
@@ -28,6 +29,8 @@ def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> Rendera
         if trees and run.get("tree") is not None:
             title = Text(f"{run['method']}, k = {run['k']}", style="bold")
             parts += [title, trees_side_by_side(found["original"], run["tree"])]
+    note = worths_note([run for run in found["runs"] if "problem" not in run])
+    parts += [Text(note, style="yellow")] if note else []
     problems = [run for run in found["runs"] if "problem" in run]
     parts += [Text(f"{run['method']}, k = {run['k']}: {run['problem']}", style="yellow") for run in problems]
     parts.append(Text("This tells about the original records: keep it to yourself.", style="dim"))
@@ -72,13 +75,13 @@ def _table(title: str, names: Sequence[str], rows: Iterator[tuple[str, Sequence[
 def _losses(run: Mapping[str, Any], hides: bool) -> list[str] | None:
     if "problem" in run:
         return None
-    measures = run["measures"]
+    measures, given = run["measures"], worths_mark(run)
     return [
         f"{run['groups']:,}",
         f"{run['withheld']:,}",
         *([f"{run['suppressed_cells']:,}"] if hides else []),
-        f"{measures['research_value']:.4f}",
-        f"{measures['mean_group_value']:.4f}",
+        f"{measures['research_value']:.4f}{given}",
+        f"{measures['mean_group_value']:.4f}{given}",
         f"{measures['ntil']:.4f}",
     ]
 

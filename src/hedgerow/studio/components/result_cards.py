@@ -9,7 +9,7 @@ from nicegui import ui
 from hedgerow.privacy.risks import COMMON_THRESHOLDS
 from hedgerow.reports.charts import bar_chart, histogram, scatter, size_bins
 from hedgerow.reports.material import USUAL_THRESHOLD, Material
-from hedgerow.reports.wording import ATTACKERS, WITHHELD_BECAUSE
+from hedgerow.reports.wording import ATTACKERS, WITHHELD_BECAUSE, worths_mark
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import BROKEN, KEPT, marked_table, said
 from hedgerow.studio.components.result_overview import material_of
@@ -238,7 +238,7 @@ def show_runs(runs: Sequence[Run], current: Run | None = None) -> None:
                 "x": risks["prosecutor"]["average"],
                 "y": run.facts["research_value"],
                 "label": f"run {run.number}, k = {run.plan.privacy.k}" + (" (this)" if run is current else ""),
-                "series": run.plan.method.name,
+                "series": run.plan.method.name + worths_mark(run.facts),
             }
             for run in runs
             if (risks := run.risks(USUAL_THRESHOLD)) is not None

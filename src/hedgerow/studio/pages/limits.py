@@ -18,6 +18,7 @@ from hedgerow.studio import limit_changes, theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.cut_line import CutLine
 from hedgerow.studio.components.hierarchy_builder import HierarchyBuilder
+from hedgerow.studio.components.leaving_out import LeavingOutCard
 from hedgerow.studio.components.limit_help import LimitHelp
 from hedgerow.studio.components.limit_proposals import LimitProposals
 from hedgerow.studio.components.limit_tree import LimitTree
@@ -70,6 +71,7 @@ class _Board:
                 self._panel = ui.column().classes("w-full gap-2")
         self._help = LimitHelp(self._bench, self.lift)
         self._proposals = LimitProposals(self._bench, self.use)
+        LeavingOutCard(self._bench)
         with ui.row().classes("w-full justify-end"):
             ui.button("Next: promise", on_click=lambda: ui.navigate.to("/promise")).props(
                 "unelevated icon-right=arrow_forward data-testid=next"

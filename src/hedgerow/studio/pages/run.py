@@ -9,7 +9,7 @@ from nicegui import ui
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.comparison import name_of_method, variants
 from hedgerow.plan.concepts import METHODS
-from hedgerow.reports.wording import solved_exactly
+from hedgerow.reports.wording import solved_exactly, worths_mark, worths_note
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
@@ -21,6 +21,13 @@ from hedgerow.studio.sessions import Session
 
 PATH = "/run"
 REFRESH_SECONDS = 0.3
+SURE = {
+    "": "not at all",
+    "10s": "10 seconds' effort",
+    "30s": "30 seconds' effort",
+    "120s": "2 minutes' effort",
+    "600s": "10 minutes' effort",
+}
 STATES = {"running": "", "done": "good", "cancelled": "warn", "failed": "bad"}
 
 
@@ -82,7 +89,22 @@ def _show_start(session: Session, bar: OutlookBar, chooser: NodeChooser, levels:
                 raise
             chooser.refresh()
             levels.refresh()
+            assert session.bench.plan is not None
+            sure.value = session.bench.plan.method.certify or ""
             await bar.refresh()
+
+    async def certified(event: Any) -> None:
+        plan = session.bench.plan
+        assert plan is not None
+        if (plan.method.certify or "") == event.value:
+            return
+        method = {name: part for name, part in plan.to_dict().get("method", {}).items() if name != "certify"}
+        if event.value:
+            method["certify"] = event.value
+        wrong = await aside(lambda: session.bench.change(method=method))
+        if wrong:
+            sure.value = plan.method.certify or ""
+        theme.refuse(wrong)
 
     def start() -> None:
         _start(session, title.value.strip())
@@ -94,6 +116,9 @@ def _show_start(session: Session, bar: OutlookBar, chooser: NodeChooser, levels:
         method = ui.select(names, value=current, label="Method", on_change=theme.safely(chosen)).classes("w-full")
         method.props("outlined dense data-testid=method")
         levels.show()
+        efforts = {**SURE, **({asked: asked} if (asked := plan.method.certify or "") not in SURE else {})}
+        sure = ui.select(efforts, value=asked, label="Look for a bound on what any release loses", on_change=certified)
+        sure.classes("w-full").props("outlined dense data-testid=certify")
         title = ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
         button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
             "unelevated size=lg data-testid=start"
@@ -111,6 +136,10 @@ def _choose(session: Session, name: str) -> tuple[Any, ...]:
         keys["missing"] = "matches-any"
     elif plan.method.suppress:  # it came with the method
         keys["missing"] = None
+    if plan.method.certify is not None:  # stays, where the new method can have it
+        kept = {**method, "certify": plan.method.certify}
+        if not session.bench.change(**{**keys, "method": kept}):
+            return ()
     return session.bench.change(**keys)
 
 
@@ -204,12 +233,15 @@ def _compare(runs: list[Run]) -> None:
                 f"{run.facts['withheld']:,}",
                 f"{run.facts['groups']:,}",
                 f"{run.facts['ntil']:.4f}",
-                f"{run.facts['research_value']:.4f}",
+                f"{run.facts['research_value']:.4f}{worths_mark(run.facts)}",
                 f"{1 / run.facts['smallest_group']:.3f}" if run.facts["smallest_group"] else "0",
                 f"{run.job.seconds:.1f}",
             ]
             for run in runs
         ]
         theme.table(head, rows, numbers=range(2, 10), testid="side-by-side")
+        note = worths_note([run.facts for run in runs])
+        if note:
+            ui.label(note).classes("muted small").props("data-testid=worths-given")
     if len(runs) > 1:
         show_runs(runs)
