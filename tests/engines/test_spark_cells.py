@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.anonymization.clustering import (
-    Cells,
     ConstrainedKMember,
     DiverseClustering,
     Improved,
@@ -27,22 +26,13 @@ from hedgerow.engines import spark_cells
 from hedgerow.engines.spark_cells import cluster_bundle, cluster_in_tasks
 from hedgerow.measures.research_value import column_values
 from hedgerow.microdata import Microdata, encode_table, read_table
-from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.privacy import Requirement
 from tests.cases.research_value import ValueCase, value_cases
+from tests.cases.spark_cells import assert_same, plan, prepared
 
 SPARK = pytest.mark.xdist_group("spark")
 KINDS = ["k", "p", "entropy", "recursive", "alpha", "mixed", "equal", "ordered", "hierarchical"]
-
-
-def assert_same(found: Recoding, wanted: Recoding) -> None:
-    for name in ("group_of", "lo", "hi", "node", "hidden", "proven"):
-        one, other = getattr(found, name), getattr(wanted, name)
-        assert (one is None) == (other is None), name
-        if one is not None:
-            assert one.dtype == other.dtype, name
-            np.testing.assert_array_equal(one, other, name)
 
 
 def clusterings(microdata: Microdata, plan: Plan) -> list[Any]:
@@ -136,42 +126,6 @@ def test_cells_are_dealt_out_evenly() -> None:
 
 
 # ---- with Spark ----------------------------------------------------------------------------------------------------
-
-
-def table(records: int, seed: int = 1) -> pa.Table:
-    order = random.Random(seed)
-    cities = [f"{region}{town}" for region in "ABCDE" for town in range(6)]
-    return pa.table(
-        {
-            "city": pa.array([order.choice([*cities, None]) for _ in range(records)]),
-            "age": pa.array([order.choice([None, *range(90)]) for _ in range(records)], pa.int64()),
-            "sex": [order.choice(["F", "M"]) for _ in range(records)],
-            "ward": [order.choice("abcdefgh") for _ in range(records)],
-            "illness": pa.array([order.choice(["flu", "Flu", "asthma", "cold", "gout", None]) for _ in range(records)]),
-            "who": [order.randrange(records * 2 // 3) for _ in range(records)],
-        }
-    )
-
-
-def plan(privacy: dict[str, Any], person: bool = False) -> Plan:
-    tree = {"*": {region: [f"{region}{town}" for town in range(6)] for region in "ABCDE"}}
-    raw = {
-        "attributes": {
-            "city": {"role": "quasi-identifier", "hierarchy": {"tree": tree}, "limit": {"level": 1}},
-            "age": {"role": "quasi-identifier", "intervals": "free", "limit": {"cuts": [18, 65]}, "weight": 2},
-            "sex": {"role": "quasi-identifier", "limit": {"level": 0}},
-            "ward": "quasi-identifier",
-            "illness": "sensitive",
-        },
-        "privacy": privacy,
-        **({"person": "who"} if person else {}),
-    }
-    return Plan.from_dict(raw).settled()
-
-
-def prepared(plan: Plan, records: int = 4000) -> tuple[Microdata, Cells]:
-    microdata = encode_table(read_table(table(records), plan), plan)
-    return microdata, find_cells(microdata, Requirement.of_plan(plan, microdata))
 
 
 @SPARK

@@ -40,7 +40,7 @@ from hedgerow.anonymization.clustering import DiverseClustering
 from hedgerow.errors import DataError
 from hedgerow.privacy import Requirement
 from tests.conftest import kernels_of
-from tests.engines.test_spark_cells import assert_same, plan, prepared
+from tests.cases.spark_cells import assert_same, plan, prepared
 
 # Workers cluster, and write.
 
