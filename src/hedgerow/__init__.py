@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         weights,
     )
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
+    from hedgerow.evaluation.assessing import Assessment, assess
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
@@ -79,7 +80,9 @@ _HOME = {
     "propose_limits": "api",
     "Association": "measures.association",
     "Comparison": "evaluation.comparison",
+    "Assessment": "evaluation.assessing",
     "anonymize": "api",
+    "assess": "evaluation.assessing",
     "apply": "api",
     "bound": "api",
     "compare": "api",
@@ -98,6 +101,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Assessment",
     "Association",
     "BrokenPromise",
     "Certificate",
@@ -124,6 +128,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "apply",
+    "assess",
     "bound",
     "compare",
     "create_release",

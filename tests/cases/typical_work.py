@@ -49,6 +49,7 @@ def _release_once(folder: Path) -> None:
     _run("plan", "draft", data, "-o", folder / "drafted.yaml")
     _run("plan", "check", folder / "drafted.yaml")
     _run("plan", "limits", data, plan, "--columns", "age,city,income")
+    _run("assess", data, plan, "-o", folder / "assessment.html")
     _run("weights", data, plan)
     _run("simulate", "--k", "3", "--attributes", "3", "--values", "2", "--repetitions", "5")
     _run("anonymize", data, plan, "-o", folder / "here", "--format", "parquet", "--link", folder / "link.csv")

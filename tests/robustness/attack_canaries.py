@@ -246,6 +246,8 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("anonymize", data, plan, "-o", "../made", "--replace"),
         ("explain", data, plan),
         ("explain", data, plan, "--json"),
+        ("assess", data, plan, "-o", "assessed.html"),
+        ("assess", data, plan, "--json"),
         ("bound", data, plan, "--effort", "1s"),
         ("lattice", data, plan),
         ("weights", data, plan),

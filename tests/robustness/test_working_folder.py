@@ -67,6 +67,7 @@ EVERY_COMMAND = (
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
     "explain all.csv plain.yaml",
+    "assess all.csv plain.yaml -o assessed.html",
     "bound all.csv plain.yaml --effort 1s",
     "weights all.csv plain.yaml",
     "lattice all.csv levels.yaml",

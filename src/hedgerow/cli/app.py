@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hedgerow.cli.apply import apply
+from hedgerow.cli.assess import assess
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
@@ -165,6 +166,7 @@ def explain(
         show(explanation_summary, found)
 
 
+app.command(cls=DescribedCommand)(assess)
 app.command(cls=DescribedCommand)(apply)
 app.command(cls=DescribedCommand)(lattice)
 app.command(cls=DescribedCommand)(compare)

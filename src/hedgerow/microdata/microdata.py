@@ -148,7 +148,7 @@ def encode_table(
     ties = [ranks(table.columns[name]) for name in tied]
     if in_order:
         ties.append((np.arange(table.records), table.records))
-    person = None if plan.person is None else _persons(plan.person, table)
+    person = None if plan.person is None else person_codes(plan.person, table)
     return collapse(encoded, sensitive, person, ties, table.counts)
 
 
@@ -240,7 +240,8 @@ def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:
     return of_label[indices], len(order) + 1
 
 
-def _persons(name: str, table: Table) -> tuple[IntArray, int]:
+def person_codes(name: str, table: Table) -> tuple[IntArray, int]:
+    """Return the number of every record's person, and how many there are; each record must have one."""
     person, size = ranks(table.columns[name])
     missing = person == size - 1
     if missing.any():

@@ -147,6 +147,9 @@ class ModelDescriptor:
         Given name of column, its part of the plan and the demand: what is wrong with it, and what to do.
     impossible
         Given the demand, the name of the column and how many different values it has: why it can never be met.
+    reached
+        Given the tally of groups and the encoded column: the strictest demand that all groups meet, by form where there
+        are several. None if that cannot be said in numbers.
     with_suppression
         Whether it can be promised where single cells are released as missing.
     ask
@@ -169,6 +172,7 @@ class ModelDescriptor:
     greatest_share: Callable[[Any], float | None] = _none
     conflicts: Callable[[str, Any, Any], Iterator[tuple[str, str]]] = _no_conflict
     impossible: Callable[[Any, str, int], str | None] = _none
+    reached: Callable[[Any, Any], Any] = _none
     with_suppression: bool = False
     forms: Mapping[str, str] = field(default_factory=dict)
     step: float = 1

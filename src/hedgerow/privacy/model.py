@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from hedgerow.privacy.tally import Tally
 
+DECIMALS = 12
+"""To which shares, distances and entropies are rounded where they are told."""
+
 
 @runtime_checkable
 class Model(Protocol):

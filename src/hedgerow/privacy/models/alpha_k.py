@@ -11,7 +11,9 @@ import numpy.typing as npt
 from hedgerow.plan.concepts import ModelDescriptor
 from hedgerow.plan.model import Share
 from hedgerow.privacy.codes import ALPHA, SLACK
+from hedgerow.privacy.model import DECIMALS
 from hedgerow.privacy.tally import Tally
+from hedgerow.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,7 @@ class AlphaShare:
 
     def holds(self, tally: Tally) -> npt.NDArray[np.bool_]:
         """Tell, for every group, whether its most frequent value is rare enough."""
-        greatest = np.zeros(tally.groups)
-        np.maximum.at(greatest, tally.group, tally.count / tally.total[tally.group])
-        met: npt.NDArray[np.bool_] = greatest <= self.alpha + SLACK
+        met: npt.NDArray[np.bool_] = greatest_shares(tally) <= self.alpha + SLACK
         return met
 
     def kernel_code(self) -> tuple[int, float, float, float]:
@@ -40,6 +40,13 @@ class AlphaShare:
 
     def __str__(self) -> str:
         return f"no share above {self.alpha:g}"
+
+
+def greatest_shares(tally: Tally) -> FloatArray:
+    """Return the share of the most frequent value of every group; 0 for a group without values."""
+    greatest = np.zeros(tally.groups)
+    np.maximum.at(greatest, tally.group, tally.count / tally.total[tally.group])
+    return greatest
 
 
 def _impossible(asked: Any, column: str, values: int) -> str | None:
@@ -60,6 +67,7 @@ DESCRIPTOR = ModelDescriptor(
     said=lambda asked: f"alpha = {asked}",
     greatest_share=float,
     impossible=_impossible,
+    reached=lambda tally, column: round(float(greatest_shares(tally).max(initial=0)), DECIMALS),
     ask="one value's share at most",
     step=0.05,
 )

@@ -16,8 +16,10 @@ from pydantic_core import PydanticCustomError
 from hedgerow.plan.concepts import ModelDescriptor
 from hedgerow.plan.model import Frozen, Number
 from hedgerow.privacy.codes import ENTROPY, RECURSIVE, SLACK
-from hedgerow.privacy.models.p_sensitive import PSensitive
+from hedgerow.privacy.model import DECIMALS
+from hedgerow.privacy.models.p_sensitive import PSensitive, least_distinct
 from hedgerow.privacy.tally import Tally
+from hedgerow.types import FloatArray
 
 DistinctL = PSensitive
 
@@ -40,9 +42,7 @@ class EntropyL:
 
     def holds(self, tally: Tally) -> npt.NDArray[np.bool_]:
         """Tell, for every group, whether its entropy suffices."""
-        share = tally.count / tally.total[tally.group]
-        entropy = -np.bincount(tally.group, weights=share * np.log(share), minlength=tally.groups)
-        met: npt.NDArray[np.bool_] = entropy >= math.log(self.l) - SLACK
+        met: npt.NDArray[np.bool_] = entropies(tally) >= math.log(self.l) - SLACK
         return met
 
     def kernel_code(self) -> tuple[int, float, float, float]:
@@ -120,6 +120,20 @@ class LDiversity(Frozen):
 ONE_VALUE = LDiversity(distinct=1)
 
 
+def entropies(tally: Tally) -> FloatArray:
+    """Return the entropy of the values of every group."""
+    share = tally.count / tally.total[tally.group]
+    found: FloatArray = np.bincount(tally.group, weights=-share * np.log(share), minlength=tally.groups).astype(float)
+    return found
+
+
+def _reached(tally: Tally, column: Any) -> dict[str, Any]:
+    """Say which l holds of every group, counted and by entropy; where a group has no values, none does."""
+    distinct = least_distinct(tally)
+    entropy = math.exp(entropies(tally).min()) if distinct else 0.0
+    return {"distinct": distinct, "entropy": round(entropy, DECIMALS)}
+
+
 def _make(asked: LDiversity, column: Any) -> PSensitive | EntropyL | RecursiveCL:
     if asked.distinct is not None:
         return DistinctL(asked.distinct)
@@ -158,6 +172,7 @@ DESCRIPTOR = ModelDescriptor(
     asks_nothing=lambda asked: bool(asked == ONE_VALUE),
     least_values=lambda asked: asked.distinct or 0,
     impossible=_impossible,
+    reached=_reached,
     ask="l",
     forms={
         "distinct": "distinct: so many different values",

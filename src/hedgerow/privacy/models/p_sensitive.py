@@ -40,6 +40,11 @@ class PSensitive:
         return f"{self.p} different values"
 
 
+def least_distinct(tally: Tally) -> int:
+    """Return how many different values every group has at least."""
+    return int(tally.distinct.min()) if tally.groups else 0
+
+
 DESCRIPTOR = ModelDescriptor(
     name="p",
     title="p-sensitivity",
@@ -51,6 +56,7 @@ DESCRIPTOR = ModelDescriptor(
     said=lambda asked: f"p = {asked}" if asked > 1 else "",
     asks_nothing=lambda asked: bool(asked == 1),
     least_values=int,
+    reached=lambda tally, column: least_distinct(tally),
     with_suppression=True,
     ask="different values at least",
 )

@@ -18,6 +18,7 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.plan.concepts import ModelDescriptor
 from hedgerow.plan.model import Frozen, Share
 from hedgerow.privacy.codes import EQUAL, HIERARCHICAL, ORDERED, SLACK
+from hedgerow.privacy.model import DECIMALS
 from hedgerow.privacy.tally import Tally
 from hedgerow.types import FloatArray
 
@@ -116,6 +117,16 @@ def _make(asked: Closeness, column: Any) -> TCloseness:
     return TCloseness(float(asked.at_most), distance)
 
 
+def _reached(tally: Tally, column: Any) -> dict[str, float]:
+    """Say how far the group that is farthest is, by every distance that the column has."""
+    has: dict[Distance, bool] = {"equal": True, "ordered": column.in_order, "hierarchical": column.tree is not None}
+    return {
+        name: round(float(TCloseness(1.0, name).distances(tally).max(initial=0)), DECIMALS)
+        for name, there in has.items()
+        if there
+    }
+
+
 def _conflicts(column: str, attribute: Any, asked: Closeness) -> Iterator[tuple[str, str]]:
     if asked.distance == "hierarchical" and attribute.hierarchy is None:
         message = f"'privacy.t' asks for a hierarchical distance, but column {column!r} has no hierarchy."
@@ -133,6 +144,7 @@ DESCRIPTOR = ModelDescriptor(
     make=_make,
     said=lambda asked: f"t = {asked.at_most}",
     conflicts=_conflicts,
+    reached=_reached,
     ask="distance from the whole table at most",
     step=0.05,
 )

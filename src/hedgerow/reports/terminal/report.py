@@ -36,6 +36,18 @@ def risk_summary(facts: Mapping[str, Any], risks: Mapping[str, Any] | None) -> R
     """Show the risks of the three attackers, and against the thresholds that are in use."""
     if risks is None:
         return Text("risks: unknown, the facts do not say how many people each record cannot be told from", "yellow")
+    shares = []
+    for threshold in COMMON_THRESHOLDS:
+        at = risks_of_facts(Facts(facts), threshold)
+        if at is not None:
+            shares.append(f"{threshold:g}: {percent(at['prosecutor']['share_above_threshold'])}")
+    return Group(
+        attackers(risks), Text(), Text(f"  records above common thresholds  {'   '.join(shares)}", style="dim")
+    )
+
+
+def attackers(risks: Mapping[str, Any]) -> Table:
+    """Show the risks of the three attackers, against one threshold."""
     title = f"risk of being found (threshold {risks['threshold']:g})"
     table = titled(title, "by somebody", numbers=("highest", "average", "records above"))
     for attacker, who in ATTACKERS_IN_SHORT.items():
@@ -47,12 +59,7 @@ def risk_summary(facts: Mapping[str, Any], risks: Mapping[str, Any] | None) -> R
             f"{of['average']:.4f}",
             NONE if above is None else Text(percent(above), style="yellow" if above else "green"),
         )
-    shares = []
-    for threshold in COMMON_THRESHOLDS:
-        at = risks_of_facts(Facts(facts), threshold)
-        if at is not None:
-            shares.append(f"{threshold:g}: {percent(at['prosecutor']['share_above_threshold'])}")
-    return Group(table, Text(), Text(f"  records above common thresholds  {'   '.join(shares)}", style="dim"))
+    return table
 
 
 def _effects(effects: Sequence[Mapping[str, Any]]) -> Table:

@@ -1,0 +1,253 @@
+"""Assessing a table: how many people it singles out, by which columns, and which promises already hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.engines.opening import open_engine
+from hedgerow.errors import HedgerowError, Problem
+from hedgerow.evaluation.assessing import choosing, demands
+from hedgerow.evaluation.assessing.assessment import Assessment, ColumnPart, Combination, Disclosure, names_of
+from hedgerow.evaluation.assessing.choosing import Choice
+from hedgerow.evaluation.assessing.people import People
+from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
+from hedgerow.evaluation.drafting.draft import in_likely_encoding
+from hedgerow.microdata import Table
+from hedgerow.microdata.microdata import person_codes, ranks
+from hedgerow.microdata.read import dictionary_encoded
+from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
+from hedgerow.outside.server import is_server
+from hedgerow.plan import DataFormat, Plan
+from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.plan.model import Privacy
+from hedgerow.privacy.risks import risks
+from hedgerow.privacy.tally import Tally
+from hedgerow.types import IntArray, Progress, silent
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SUPPRESSED = "*"
+"""What most tools publish in place of all values of a withheld record."""
+USUAL_THRESHOLD = 0.2
+Tallies = list[tuple[SensitiveColumn, Tally]]
+
+
+def assess(
+    data: Any,
+    plan: Plan | str | Path | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    size: int | None = None,
+    threshold: float = USUAL_THRESHOLD,
+    withheld: str | None = None,
+    require: str | Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """Say how much a table gives away as it stands: unchanged, or anonymized by whatever tool.
+
+    Values are compared as they are written, so generalized ones such as ``20-29`` are values like others, and a
+    missing one is too.
+
+    Parameters
+    ----------
+    data
+        The table; whatever :func:`anonymize` takes.
+    plan
+        A plan that says which columns are quasi-identifiers and which sensitive, and how the file is written. Its
+        hierarchies are used for sensitive columns only.
+    columns, sensitive, person
+        The same without a plan. By default all columns are looked at that a draft would coarsen.
+    size
+        Every combination of so many columns is looked at. By default 3, or less where that would take long.
+    threshold
+        Risk that is just acceptable.
+    withheld
+        Records whose chosen columns all hold this, such as ``*``, count as withheld, and are left out of everything.
+    require
+        What must hold: ``"k=5,p=2"``, or the same as the ``privacy`` of a plan, or ``"plan"`` for what the plan asks.
+    engine, master, progress
+        As for :func:`anonymize`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table(
+    ...     {"age": ["30", "30", "40", "40", "40"], "sex": list("FMFFF"), "ill": ["flu", "flu", "flu", "cold", "flu"]}
+    ... )
+    >>> found = assess(people, columns=["age", "sex"], sensitive=["ill"], require="k=2")
+    >>> found
+    Assessment(5 records in 3 groups by 2 columns; k = 1; 2 unique)
+    >>> [(part.column, part.unique_without) for part in found.parts]
+    [('sex', 0), ('age', 1)]
+    >>> [(one.columns, one.smallest_of) for one in found.telling]
+    [(('sex',), 1), (('age', 'sex'), 1)]
+    >>> found.met, found.holds["ill"]["p"]
+    (False, 1)
+    """
+    tell = progress or silent
+    asked = plan if plan is None or isinstance(plan, Plan) else Plan.load(plan)
+    if size is not None and size < 1:
+        raise HedgerowError(Problem("usage", f"The 'size' parameter must be 1 or more. Got {size} instead."))
+    choice = _choice(data, asked, columns, sensitive, person, tell)
+    required = _required(require, asked, choice.plan)
+    tell("reading", 0, 0)
+    table = _read(data, choice, engine, master)
+    return _assessed(table, choice, size, threshold, withheld, required, tell)
+
+
+def _choice(
+    data: Any,
+    plan: Plan | None,
+    columns: Sequence[str] | None,
+    sensitive: Sequence[str],
+    person: str | None,
+    tell: Progress,
+) -> Choice:
+    if plan is None:
+        if columns is None:
+            return choosing.of_draft(data, sensitive, person, tell)
+        return choosing.of_names(columns, sensitive, person)
+    if columns is not None or sensitive or person is not None:
+        message = "A plan says which columns are looked at, so they cannot be named besides."
+        raise HedgerowError(Problem("usage", message, hint="leave out the plan, or the names"))
+    return choosing.of_plan(plan)
+
+
+def _required(
+    require: str | Mapping[str, Any] | None, plan: Plan | None, reading: Plan
+) -> tuple[Privacy, tuple[str, ...]] | None:
+    if require is None:
+        return None
+    if require == "plan":
+        if plan is None:
+            raise HedgerowError(Problem("usage", "There is no plan whose demands could be required.", "require"))
+        return plan.privacy, ("k", *plan.privacy.asked)
+    return demands.checked(require, reading.columns("sensitive"))
+
+
+def _read(data: Any, choice: Choice, engine: str, master: str | None) -> Table:
+    """Read the columns where the table lies; a file whose encoding nobody stated is tried in the likely ones."""
+
+    def read(form: DataFormat) -> Table:
+        plan = choice.plan.model_copy(update={"data": form})
+        with open_engine(data, plan, engine, master) as source:
+            return source.read(plan)
+
+    if choice.chosen == "named" and not is_server(data):
+        return in_likely_encoding(data, DataFormat(), read)
+    return read(choice.plan.data)
+
+
+def _assessed(
+    table: Table,
+    choice: Choice,
+    size: int | None,
+    threshold: float,
+    withheld: str | None,
+    required: tuple[Privacy, tuple[str, ...]] | None,
+    tell: Progress,
+) -> Assessment:
+    plan, counts = choice.plan, _counts(table)
+    names, sensitive = plan.quasi_identifiers, plan.columns("sensitive")
+    left_out = _holding_only(table, names, withheld, len(counts))
+    hidden = 0 if withheld else int(counts[_holding_only(table, names, SUPPRESSED, len(counts))].sum())
+    if left_out.all():
+        message = "Every record counts as withheld, so nothing is left to look at."
+        raise HedgerowError(Problem("usage", message, hint="check what is given as withheld"))
+    person = None if plan.person is None else person_codes(plan.person, table)[0]
+    codes = [ranks(table.columns[name])[0] for name in names]
+    people = People.of(codes, counts, person, ~left_out)
+    group, groups = all_together(people)
+    in_group = people.in_groups(group, groups)
+    records = np.bincount(group, weights=people.records, minlength=groups).astype(np.int64)
+    group_of = np.where(people.unit_of >= 0, group[people.unit_of], -1)
+    tallies = _tallies(table, plan, sensitive, group_of, groups, counts)
+    looked = every_subset(people, min(size or affordable_size(len(names), people.units), len(names)), tell)
+    without = without_each(people)
+    parts = [
+        ColumnPart(name, one.groups, one.unique, looked.needed[position], without[position])
+        for position, (name, one) in enumerate(zip(names, looked.listed, strict=False))
+    ]
+    return Assessment(
+        chosen=choice.chosen,
+        columns=names,
+        sensitive=sensitive,
+        person=plan.person,
+        records=int(people.records.sum()),
+        withheld=int(counts[left_out].sum()),
+        people=people.number(np.ones(people.units, bool)),
+        hidden=hidden,
+        groups=groups,
+        unique=int((in_group == 1).sum()),
+        k=int(in_group.min()),
+        holds={column.name: _holds(column, tally) for column, tally in tallies},
+        risks=risks(records, int(counts[left_out].sum()), threshold, in_group),
+        size=looked.size,
+        combinations=tuple(
+            Combination(names_of(one.columns, names), one.groups, one.smallest, one.unique, one.smallest_of)
+            for one in looked.listed
+        ),
+        singled_out=looked.singled_out,
+        parts=tuple(sorted(parts, key=lambda part: (part.unique_without, -part.needed))),
+        disclosures=tuple(_disclosure(column, tally, in_group, records) for column, tally in tallies),
+        demands=() if required is None else demands.judged(*required, in_group, records, tallies),
+    )
+
+
+def _counts(table: Table) -> IntArray:
+    return np.ones(table.records, np.int64) if table.counts is None else table.counts
+
+
+def _holding_only(table: Table, names: Sequence[str], value: str | None, rows: int) -> npt.NDArray[np.bool_]:
+    """Tell which rows hold one value in all of these columns."""
+    found = np.full(rows, value is not None)
+    for name in names if value is not None else ():
+        array = dictionary_encoded(table.columns[name])
+        same = np.array([label == value for label in array.dictionary.to_pylist()] + [False], bool)
+        found &= same[array.indices.fill_null(len(same) - 1).to_numpy(zero_copy_only=False)]
+    return found
+
+
+def _tallies(
+    table: Table, plan: Plan, sensitive: Sequence[str], group_of: IntArray, groups: int, counts: IntArray
+) -> Tallies:
+    """Count the values of sensitive columns by group; what is withheld is not part of the whole table either."""
+    kept = group_of >= 0
+    each = None if table.counts is None else counts[kept]
+    of_record = group_of[kept] if each is None else np.repeat(group_of[kept], each)
+    found = []
+    for name in sensitive:
+        values = _rows(table.columns[name], kept)
+        column, codes, _ = encode_sensitive(name, plan.attributes[name], values, each)
+        of_value = codes if each is None else np.repeat(codes, each)
+        tally = Tally.of_codes(of_record, of_value, groups, column.counts, column.tree, column.leaf_node)
+        found.append((column, tally))
+    return found
+
+
+def _rows(values: pa.ChunkedArray, kept: npt.NDArray[np.bool_]) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return values if kept.all() else values.filter(pa.array(kept))
+
+
+def _holds(column: SensitiveColumn, tally: Tally) -> dict[str, Any]:
+    reached = {model.name: model.reached(tally, column) for model in PRIVACY_MODELS}
+    return {name: value for name, value in reached.items() if value is not None}
+
+
+def _disclosure(column: SensitiveColumn, tally: Tally, people: IntArray, records: IntArray) -> Disclosure:
+    single = tally.distinct == 1
+    share = float((tally.count / tally.total[tally.group]).max(initial=0))
+    several = int((single & (people > 1)).sum())
+    return Disclosure(column.name, int(single.sum()), int(records[single].sum()), several, round(share, 12))

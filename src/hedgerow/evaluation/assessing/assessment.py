@@ -1,0 +1,170 @@
+"""What an assessment found, as frozen data: numbers, and names of columns; no value of any record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from hedgerow.evaluation.assessing.choosing import Chosen
+from hedgerow.evaluation.assessing.demands import Demand
+from hedgerow.version import __version__
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """What one column has to do with people being unique.
+
+    Attributes
+    ----------
+    column, values
+        Its name, and how many different values it has, a missing one included.
+    unique_alone
+        People whom it singles out by itself.
+    needed
+        People of whom a smallest combination that singles them out has it.
+    unique_without
+        People whom all other columns together single out.
+    """
+
+    column: str
+    values: int
+    unique_alone: int
+    needed: int
+    unique_without: int
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What some columns tell apart.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    groups, smallest
+        How many different combinations of values there are, and how many people the rarest has.
+    unique
+        People whom it singles out.
+    smallest_of
+        People whom it singles out and no part of it does.
+    """
+
+    columns: tuple[str, ...]
+    groups: int
+    smallest: int
+    unique: int
+    smallest_of: int
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What groups tell of a sensitive column.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    groups, records
+        Groups with one value of it only, and the records in them.
+    of_several
+        Those of these groups that have more than one person.
+    largest_share
+        The greatest share that one value has in a group.
+    """
+
+    column: str
+    groups: int
+    records: int
+    of_several: int
+    largest_share: float
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How much a table gives away as it stands.
+
+    A *group* is all people who agree in the chosen columns.
+
+    Attributes
+    ----------
+    chosen, columns, sensitive, person
+        How the columns came to be chosen, which they are, the sensitive ones, and the one that names persons.
+    records, withheld, people
+        Records that are looked at, those that count as withheld, and the people that the former are of.
+    hidden
+        Records in which every chosen column holds nothing but ``*``; 0 if they count as withheld.
+    groups, unique, k
+        Groups, people who are alone in theirs, and the people in the smallest.
+    holds
+        By sensitive column and privacy model, the strictest demand that all groups meet.
+    risks
+        Those of the three attackers, as :func:`hedgerow.privacy.risks` gives them.
+    size, combinations, singled_out
+        The size up to which every combination of columns was looked at, all of these, and people singled out by one.
+    parts
+        What each column has to do with it, that first without which fewest people are unique.
+    disclosures
+        What groups tell of each sensitive column.
+    demands
+        What was required, and whether it holds.
+    """
+
+    chosen: Chosen
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    person: str | None
+    records: int
+    withheld: int
+    people: int
+    hidden: int
+    groups: int
+    unique: int
+    k: int
+    holds: Mapping[str, Mapping[str, Any]]
+    risks: Mapping[str, Any]
+    size: int
+    combinations: tuple[Combination, ...]
+    singled_out: int
+    parts: tuple[ColumnPart, ...]
+    disclosures: tuple[Disclosure, ...]
+    demands: tuple[Demand, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether all that was required holds."""
+        return all(demand.kept for demand in self.demands)
+
+    @property
+    def telling(self) -> tuple[Combination, ...]:
+        """Combinations that are smallest for somebody: small ones first, and of these those of most people."""
+        found = [one for one in self.combinations if one.smallest_of]
+        return tuple(sorted(found, key=lambda one: (len(one.columns), -one.smallest_of)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"version": __version__, **asdict(self), "met": self.met}
+
+    def __repr__(self) -> str:
+        return (
+            f"Assessment({self.records:,} records in {self.groups:,} groups by {len(self.columns)} columns; "
+            f"k = {self.k}; {self.unique:,} unique)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("records", f"{self.records:,}"),
+            ("groups", f"{self.groups:,}"),
+            ("unique", f"{self.unique:,}"),
+            ("k", f"{self.k:,}"),
+            *((f"{part.column}: unique without it", f"{part.unique_without:,}") for part in self.parts),
+            *((f"{demand.said} {demand.column or ''}", "holds" if demand.kept else "fails") for demand in self.demands),
+        ]
+        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
+        return f"<table>{cells}</table>"
+
+
+def names_of(positions: Sequence[int], columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns by their positions."""
+    return tuple(columns[position] for position in positions)

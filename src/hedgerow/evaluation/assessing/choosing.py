@@ -1,0 +1,79 @@
+"""Which columns an assessment looks at: those of a plan, those that are named, or those that a draft would propose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hedgerow.errors import HedgerowError, PlanError, Problem
+from hedgerow.evaluation.drafting.examining import examine
+from hedgerow.plan import DataFormat, Plan
+from hedgerow.types import Progress
+
+Chosen = Literal["plan", "named", "proposed"]
+HINT = "for example --columns age,sex,city --sensitive diagnosis; in Python columns=['age', 'sex', 'city']"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is looked at, and how it came to be chosen.
+
+    Attributes
+    ----------
+    plan
+        A plan under which the columns are read as they stand: it coarsens nothing.
+    chosen
+        Whether a plan says which, whoever asks, or nobody.
+    """
+
+    plan: Plan
+    chosen: Chosen
+
+    @property
+    def settled_format(self) -> bool:
+        """Whether it is known how the table is written."""
+        return self.chosen != "named"
+
+
+def of_plan(plan: Plan) -> Choice:
+    """Choose what a plan names, without its hierarchies: the table may be coarsened already."""
+    asked = plan.to_dict()
+    attributes: dict[str, Any] = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier")
+    attributes |= {name: asked["attributes"][name] for name in plan.columns("sensitive")}
+    return Choice(_reading(attributes, plan.person, plan.data), "plan")
+
+
+def of_names(columns: Sequence[str], sensitive: Sequence[str], person: str | None) -> Choice:
+    """Choose columns by their names."""
+    names = [*columns, *sensitive, *(() if person is None else (person,))]
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise HedgerowError(Problem("usage", f"Column {twice!r} is named twice.", hint="give every column one part"))
+    roles = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(sensitive, "sensitive")
+    return Choice(_reading(roles, person, DataFormat()), "named")
+
+
+def of_draft(data: Any, sensitive: Sequence[str], person: str | None, tell: Progress) -> Choice:
+    """Choose all columns that a draft would coarsen, but those that are named as something else."""
+    seen = examine(data, progress=tell, rows=0)
+    others = {*sensitive, person}
+    columns = [
+        column.name
+        for column, proposal in zip(seen.columns, seen.proposals, strict=True)
+        if proposal.role == "quasi-identifier" and column.name not in others
+    ]
+    if not columns:
+        raise HedgerowError(Problem("usage", "No column is left to look at.", hint=HINT))
+    roles = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(sensitive, "sensitive")
+    return Choice(_reading(roles, person, seen.format), "proposed")
+
+
+def _reading(attributes: Mapping[str, Any], person: str | None, form: DataFormat) -> Plan:
+    asked: dict[str, Any] = {"data": form.model_dump(exclude_none=True), "attributes": attributes, "privacy": {"k": 2}}
+    if person is not None:
+        asked["person"] = person
+    try:
+        return Plan.from_dict(asked)
+    except PlanError as error:
+        raise HedgerowError([Problem("usage", problem.message, hint=HINT) for problem in error.problems]) from None

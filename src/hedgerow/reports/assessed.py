@@ -1,0 +1,116 @@
+"""An assessment in words, the same on a terminal, on its page and in the studio; given as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.reports.wording import counted, percent
+
+Found = Mapping[str, Any]
+
+
+def people_word(found: Found) -> str:
+    """Say what is counted: persons where a column names them, else records."""
+    return "persons" if found["person"] else "records"
+
+
+def headline(found: Found) -> str:
+    """Say the worst first: how many are unique.
+
+    Examples
+    --------
+    >>> headline({"person": None, "unique": 3, "people": 12, "k": 1, "columns": ["age", "sex"]})
+    '3 of 12 records (25%) are unique: nobody else has the same values in these 2 columns.'
+    >>> headline({"person": None, "unique": 0, "people": 12, "k": 4, "columns": ["age", "sex"]})
+    'Every record is like at least 3 others in these 2 columns: k = 4.'
+    """
+    columns = counted(len(found["columns"]), "column")
+    these = f"in th{'is' if len(found['columns']) == 1 else 'ese'} {columns}"
+    if not found["unique"]:
+        others = counted(found["k"] - 1, "other")
+        return f"Every {people_word(found)[:-1]} is like at least {others} {these}: k = {found['k']:,}."
+    share = percent(found["unique"] / found["people"])
+    are = f"{people_word(found)} ({share}) {'is' if found['unique'] == 1 else 'are'} unique"
+    return f"{found['unique']:,} of {found['people']:,} {are}: nobody else has the same values {these}."
+
+
+def notes(found: Found) -> Iterator[str]:
+    """Say what the figures rest on, and what may be missing."""
+    people = f" of {counted(found['people'], 'person')}" if found["person"] else ""
+    yield f"{counted(found['records'], 'record')}{people} in {counted(found['groups'], 'group')}. {_compared(found)}"
+    if found["chosen"] == "proposed":
+        yield "Nobody said which columns to look at, so these are the ones that a draft of a plan would coarsen."
+    if found["withheld"]:
+        yield f"{counted(found['withheld'], 'record')} without any value left {_count_as(found['withheld'])} withheld."
+    if found["hidden"]:
+        hold = "holds" if found["hidden"] == 1 else "hold"
+        yield (
+            f"{counted(found['hidden'], 'record')} {hold} nothing but * in these columns. "
+            "If that means withheld, leave them out: --withheld '*' (in Python withheld='*')."
+        )
+    if not found["sensitive"]:
+        yield "No sensitive column is named, so nothing is said about what could be learned of a person."
+
+
+def _compared(found: Found) -> str:
+    return "Values are compared as they are written; a missing one is a value like others."
+
+
+def _count_as(number: int) -> str:
+    return "counts as" if number == 1 else "count as"
+
+
+def telling(found: Found) -> list[Mapping[str, Any]]:
+    """List the combinations that are smallest for somebody: small ones first, and of these those of most people."""
+    some = [one for one in found["combinations"] if one["smallest_of"]]
+    return sorted(some, key=lambda one: (len(one["columns"]), -one["smallest_of"]))
+
+
+def held(reached: Mapping[str, Any]) -> list[str]:
+    """Say what every group already meets, of each privacy model.
+
+    Examples
+    --------
+    >>> held({"p": 2, "l": {"distinct": 2, "entropy": 1.889881574842}, "t": {"equal": 0.25}, "alpha": 0.6666666})
+    ['p = 2', 'l = 2 (entropy 1.8899)', 't = 0.25', 'alpha = 0.6667']
+    """
+    said = []
+    for name in (model.name for model in PRIVACY_MODELS if model.name in reached):
+        value = reached[name]
+        if not isinstance(value, Mapping):
+            said.append(f"{name} = {_short(value)}")
+            continue
+        (_, first), *others = value.items()
+        more = ", ".join(f"{form} {_short(other)}" for form, other in others)
+        said.append(f"{name} = {_short(first)}" + (f" ({more})" if more else ""))
+    return said
+
+
+def demand_text(demand: Mapping[str, Any]) -> str:
+    """Say what is required, and of which column.
+
+    Examples
+    --------
+    >>> demand_text({"said": "p = 2", "column": "diagnosis"}), demand_text({"said": "k = 5", "column": None})
+    ('p = 2 of diagnosis', 'k = 5')
+    """
+    return demand["said"] if demand["column"] is None else f"{demand['said']} of {demand['column']}"
+
+
+def failing_text(demand: Mapping[str, Any]) -> str:
+    """Say how many groups do not meet what is required."""
+    if demand["kept"]:
+        return ""
+    failing = counted(demand["failing"], "group does", "groups do")
+    return f"{failing} not meet it, with {counted(demand['records'], 'record')}"
+
+
+def columns_text(columns: Sequence[str]) -> str:
+    """Write a combination of columns."""
+    return " + ".join(columns)
+
+
+def _short(value: float | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
