@@ -16,7 +16,7 @@ from hedgerow.microdata import Microdata
 from hedgerow.microdata.read import file_extent
 from hedgerow.outside.server import check_path
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.plan.formats import by_ending
+from hedgerow.plan.formats import by_name, is_packed
 
 __all__ = ["CELL", "LARGE_FILE", "is_large_file", "is_local", "open_engine", "read_microdata", "suited"]
 
@@ -75,7 +75,7 @@ def is_large_file(data: Any) -> bool:
         return False
     if Path(data).stat().st_size > LARGE_FILE:
         return True
-    written = by_ending(Path(data).suffix)
+    written = None if is_packed(Path(data).name) else by_name(Path(data).name)
     if written is None or not written.tells_extent:
         return False
     try:

@@ -8,6 +8,7 @@ holds, nor names of columns that only the data has.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata.header import first_record
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.outside import sandbox
-from hedgerow.outside.sandbox.limits import MOST_COLUMNS, room
+from hedgerow.outside.sandbox.limits import MOST_COLUMNS, Limits, room
 from hedgerow.outside.server import check_path, is_server, shown
+from hedgerow.outside.unpacking import unpacked
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.plan.formats import FILE_FORMATS, FormatDescriptor, by_ending, format_titles
+from hedgerow.plan.formats import FILE_FORMATS, FormatDescriptor, by_name, format_titles, is_packed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +53,7 @@ __all__ = [
     "read_table",
 ]
 
-NOT_READ = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".xlsx", ".xls", ".json", ".sav", ".dta"})
+NOT_READ = frozenset({".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".xlsb", ".json", ".rds", ".rdata", ".sas7bcat"})
 """Endings of files that are no text, or no table: nobody means them to be taken for CSV."""
 
 
@@ -234,8 +236,17 @@ def check_file(source: Any) -> None:
 
 def _ask(task: str, path: Path, form: DataFormat, wanted: Sequence[str] = ()) -> sandbox.Answer:
     """Have a file parsed in a child."""
-    written = file_format(path, form)
-    given = form.model_dump(include={"delimiter", "encoding", "quote", "missing"})
+    if is_packed(path.name):
+        with unpacked(path) as (inner, name):
+            return _ask_for(task, inner, name, path, form, wanted)
+    return _ask_for(task, path, path.name, path, form, wanted)
+
+
+def _ask_for(task: str, file: Path, name: str, path: Path, form: DataFormat, wanted: Sequence[str]) -> sandbox.Answer:
+    """Have a file parsed that has this name, and that messages know by its path."""
+    written = file_format(path, form, name)
+    check_extra(written)
+    given = form.model_dump(include={"delimiter", "encoding", "quote", "missing", "sheet", "labels"})
     open_ = written.settings.keys() - form.model_fields_set
     request = {
         "place": str(path),
@@ -245,7 +256,10 @@ def _ask(task: str, path: Path, form: DataFormat, wanted: Sequence[str] = ()) ->
         "wanted": list(wanted),
         "room": room(),
     }
-    return sandbox.run(f"hedgerow.microdata.parsing.tasks:{task}", request, [path])
+    limits = None
+    if written.density > 1 and file.is_file():
+        limits = Limits.of_size(written.density * file.stat().st_size)
+    return sandbox.run(f"hedgerow.microdata.parsing.tasks:{task}", request, [file], place=str(path), limits=limits)
 
 
 def _read_file(path: Path, plan: Plan, wanted: list[str]) -> tuple[pa.Table, tuple[str, ...], DataFormat]:
@@ -262,18 +276,25 @@ def _checked_names(answer: sandbox.Answer, plan: Plan, place: str) -> tuple[tupl
     return names, form
 
 
-def file_format(path: Path, form: DataFormat) -> FormatDescriptor:
-    """Return the format of a file: what the plan says, or else by its ending."""
+def file_format(path: Path, form: DataFormat, name: str | None = None) -> FormatDescriptor:
+    """Return the format of a file: what the plan says, or else by its name, or that of the file inside."""
     if form.format is not None:
         if form.format not in FILE_FORMATS:
             message = f"There is no file format {form.format!r}."
             raise DataError(Problem("format", message, str(path), f"one of {', '.join(FILE_FORMATS.names)}"))
         return FILE_FORMATS[form.format]
-    found = by_ending(path.suffix)
+    found = by_name(name or path.name)
     if found is None and path.suffix.lower() in NOT_READ:
         message = f"Files ending in {path.suffix} are not read."
-        raise DataError(Problem("format", message, str(path), f"give {format_titles()}, not compressed"))
+        raise DataError(Problem("format", message, str(path), f"give {format_titles()}"))
     return found or next(one for one in FILE_FORMATS if one.any_ending)
+
+
+def check_extra(written: FormatDescriptor) -> None:
+    """Refuse a format whose library is not installed."""
+    if written.needs and importlib.util.find_spec(written.needs) is None:
+        message = f"{written.title} files are read and written by {written.needs}, which is not installed."
+        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[formats]'"))
 
 
 # -- tables in memory ------------------------------------------------------------------------------------------------

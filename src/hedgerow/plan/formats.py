@@ -37,6 +37,13 @@ class FormatDescriptor:
     writer
         Where a release is written in it: the name of an ``engines.export.Writer``, as ``module:object``; empty where
         releases are not.
+    ending
+        What the name of a released file ends in, without the dot, where that is not ``name``.
+    needs
+        The library that reads it, where that comes with the extra ``formats``; empty where it comes with Hedgerow.
+    density
+        How many bytes of plain columns a byte of such a file may stand for: its reader gets that much more time and
+        memory.
     """
 
     name: str
@@ -50,6 +57,9 @@ class FormatDescriptor:
     any_ending: bool = False
     tells_extent: bool = False
     writer: str = ""
+    ending: str = ""
+    needs: str = ""
+    density: int = 1
 
     @property
     def reader(self) -> str:
@@ -59,7 +69,7 @@ class FormatDescriptor:
     @property
     def released_file(self) -> str:
         """The name of the file that holds the rows of a release."""
-        return f"data.{self.name}"
+        return f"data.{self.ending or self.name}"
 
 
 FILE_FORMATS: Concept[FormatDescriptor] = Concept("file format", "hedgerow.microdata.parsing.formats")
@@ -76,9 +86,10 @@ def table_endings() -> tuple[str, ...]:
     Examples
     --------
     >>> table_endings()
-    ('.csv', '.tsv', '.txt', '.parquet', '.pq', '.arrow', '.feather', '.ipc')
+    ('.csv', '.tsv', '.txt', '.parquet', '.pq', '.arrow', '.feather', '.ipc', '.xlsx', '.xlsm', '.xls', '.ods', '.sav',
+     '.zsav', '.por', '.dta', '.sas7bdat', '.xpt', '.gz', '.zst', '.zip')
     """
-    return tuple(ending for one in FILE_FORMATS for ending in one.endings)
+    return (*(ending for one in FILE_FORMATS for ending in one.endings), *PACKED)
 
 
 def format_titles() -> str:
@@ -87,10 +98,37 @@ def format_titles() -> str:
     Examples
     --------
     >>> format_titles()
-    'CSV, Parquet or Arrow'
+    'CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS'
     """
     *others, last = (one.title for one in FILE_FORMATS)
     return f"{', '.join(others)} or {last}"
+
+
+PACKED = (".gz", ".zst", ".zip")
+"""Endings of files that hold another file, compressed."""
+
+
+def is_packed(name: str) -> bool:
+    """Tell whether a file of this name holds another one, compressed.
+
+    Examples
+    --------
+    >>> is_packed("people.csv.GZ"), is_packed("people.xlsx")
+    (True, False)
+    """
+    return name.lower().endswith(PACKED)
+
+
+def by_name(name: str) -> FormatDescriptor | None:
+    """Return the format of a file by its name, that of a compressed file by the name without the last ending.
+
+    Examples
+    --------
+    >>> by_name("people.csv.gz").name, by_name("people.SAV").name, by_name("people.zip")
+    ('csv', 'spss', None)
+    """
+    inner = name.rpartition(".")[0] if is_packed(name) else name
+    return by_ending(f".{inner.rpartition('.')[2]}") if "." in inner else None
 
 
 def by_ending(ending: str) -> FormatDescriptor | None:

@@ -122,6 +122,11 @@ class DataFormat(Frozen):
     quote: str = Field(default='"', pattern=ONE_PLAIN_CHARACTER, description="quotation mark of CSV files")
     missing: tuple[str, ...] = Field(default=("",), description="cells that mean a missing value")
     format: str | None = Field(default=None, description="by the file's ending if absent")
+    sheet: str | None = Field(default=None, description="name of the sheet of an Excel file; the first if absent")
+    labels: Literal["publish", "keep-codes"] = Field(
+        default="publish",
+        description="SPSS, Stata: publish reads a labelled code as its label; keep-codes reads the code itself",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -215,8 +215,10 @@ def test_things_that_are_no_table(tmp_path: Path) -> None:
     with pytest.raises(hr.DataError, match="type dict is not read"):
         read_table({"age": [1]}, plan())
     (tmp_path / "t.csv.gz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(hr.DataError, match=r"ending in \.gz are not read"):
+    with pytest.raises(hr.DataError, match="cannot be unpacked"):
         read_table(tmp_path / "t.csv.gz", plan())
+    with pytest.raises(hr.DataError, match=r"ending in \.json are not read"):
+        read_table(tmp_path / "t.json", plan())
 
 
 def test_a_person_without_a_key_is_refused() -> None:

@@ -32,6 +32,8 @@ class Form:
     quote: str
     missing: tuple[str, ...]
     room: float = 1.0
+    sheet: str | None = None
+    labels: str = "publish"
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> Form:
@@ -45,6 +47,8 @@ class Form:
             form["quote"],
             tuple(form["missing"]),
             request["room"],
+            form["sheet"],
+            form["labels"],
         )
 
     @property

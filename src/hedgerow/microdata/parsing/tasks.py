@@ -32,6 +32,8 @@ def read(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
         return TaskResult(_facts(opened))
     table = opened.read(wanted)
     cleaned = pa.table({name: clean(table.column(name), opened.form.missing) for name in wanted})
+    noted = [field.with_metadata(opened.schema.field(field.name).metadata) for field in cleaned.schema]
+    cleaned = cleaned.cast(pa.schema(noted))
     return TaskResult(_facts(opened), cleaned.schema, cleaned.combine_chunks().to_batches())
 
 

@@ -21,6 +21,8 @@ LONGEST_CELL = 1 << 20
 """Bytes of a cell of text."""
 MOST_CELLS, CELLS_PER_BYTE = 20_000_000, 20
 """Cells that a file may unpack to, whatever its size, and for each of its bytes."""
+MOST_UNPACKED, UNPACKED_PER_BYTE = 64 << 20, 60
+"""Bytes that a compressed file may unpack to, whatever its size, and for each of its bytes."""
 MOST_FOOTER = 64 << 20
 """Bytes of a text, and parts of a list, in the footer of a Parquet file."""
 MOST_BATCHES = 1_000_000
@@ -79,3 +81,14 @@ def room() -> float:
 def most_cells(size: int, wider: float) -> int:
     """Return how many cells a file of so many bytes may unpack to."""
     return int(wider * (MOST_CELLS + CELLS_PER_BYTE * size))
+
+
+def most_unpacked(size: int, wider: float) -> int:
+    """Return how many bytes a compressed file of so many bytes may unpack to.
+
+    Examples
+    --------
+    >>> most_unpacked(1 << 20, 1.0) >> 20
+    124
+    """
+    return int(wider * (MOST_UNPACKED + UNPACKED_PER_BYTE * size))

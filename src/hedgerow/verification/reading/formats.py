@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hedgerow.errors import DataError, Problem
+from hedgerow.outside.unpacking import unpacked
 from hedgerow.plan import DataFormat
-from hedgerow.plan.formats import by_ending
+from hedgerow.plan.formats import by_ending, by_name, is_packed
 from hedgerow.verification.reading.cells import unguard
 from hedgerow.verification.reading.columnar import Kind
 from hedgerow.verification.reading.delimited import Dialect
-from hedgerow.verification.reading.tables import OpenTable, check_quotes, open_columnar, open_csv, read_csv_header
+from hedgerow.verification.reading.tables import (
+    OpenTable,
+    check_quotes,
+    open_columnar,
+    open_csv,
+    open_texts,
+    read_csv_header,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -29,12 +42,18 @@ class Format:
     """
 
     original: Callable[[Path, DataFormat], OpenTable]
-    released: Callable[[Path], OpenTable] | None = None
+    released: Callable[[Path, DataFormat], OpenTable] | None = None
 
 
 def open_original(path: Path, form: DataFormat) -> OpenTable:
     """Open a file or a folder that a release was made from: what the plan says it is, else what its name says."""
-    told = by_ending(path.suffix)
+    if is_packed(path.name) and not path.is_dir():
+        return _inside(path, form)
+    return _open(path, path.name, form)
+
+
+def _open(path: Path, called: str, form: DataFormat) -> OpenTable:
+    told = by_name(called)
     name = "parquet" if path.is_dir() else form.format or (told.name if told is not None else "csv")
     if name not in FORMATS:
         message = "The check has no reader of its own for files of this format."
@@ -42,11 +61,36 @@ def open_original(path: Path, form: DataFormat) -> OpenTable:
     return FORMATS[name].original(path, form)
 
 
-def open_released(path: Path) -> OpenTable:
-    """Open the data of a release, which is named after its format."""
-    released = FORMATS[path.suffix[1:].lower()].released
-    assert released is not None
-    return released(path)
+def _inside(path: Path, form: DataFormat) -> OpenTable:
+    """Open the file that is in a compressed one; it is there as long as the table."""
+    held = contextlib.ExitStack()
+    inner, called = held.enter_context(unpacked(path, "The file"))
+    with _told_of(path):
+        opened = _open(inner, called, form)
+
+    def batches(at: Sequence[int], held: object = held) -> Iterator[pa.RecordBatch]:
+        with _told_of(path):
+            yield from opened.batches(at)
+
+    return replace(opened, place=str(path), batches=batches)
+
+
+@contextlib.contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Let messages name the file that was given, not the one inside."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError([replace(problem, place=str(path)) for problem in error.problems]) from None
+
+
+def open_released(path: Path, form: DataFormat) -> OpenTable:
+    """Open the data of a release, which is named after its format; ``form`` says whether labels were published."""
+    told = by_ending(path.suffix)
+    released = None if told is None else FORMATS[told.name].released
+    if released is None:
+        raise DataError(Problem("format", "No release is written in this format.", str(path)))
+    return released(path, form)
 
 
 def guess_delimiter(path: Path, form: DataFormat) -> str:
@@ -59,7 +103,7 @@ def _original_csv(path: Path, form: DataFormat) -> OpenTable:
     return replace(opened, header=tuple(name.strip() for name in opened.header))
 
 
-def _released_csv(path: Path) -> OpenTable:
+def _released_csv(path: Path, form: DataFormat) -> OpenTable:
     opened = open_csv(path, Dialect(empty_is_missing=True))
     check_quotes(path)
     return replace(opened, header=tuple(map(unguard, opened.header)), guarded=True)
@@ -69,8 +113,20 @@ def _original_columnar(kind: Kind, path: Path, form: DataFormat) -> OpenTable:
     return open_columnar(kind, path)
 
 
+def _package(name: str, path: Path, form: DataFormat) -> OpenTable:
+    return open_texts("packages:package", path, 8, package=name, labels=form.labels)
+
+
+def _original_workbook(path: Path, form: DataFormat) -> OpenTable:
+    return open_texts("workbooks:workbook", path, 16, sheet=form.sheet)
+
+
 FORMATS: dict[str, Format] = {
     "csv": Format(_original_csv, _released_csv),
-    "parquet": Format(partial(_original_columnar, "parquet"), partial(open_columnar, "parquet")),
+    "parquet": Format(partial(_original_columnar, "parquet"), partial(_original_columnar, "parquet")),
     "arrow": Format(partial(_original_columnar, "arrow")),
+    "excel": Format(_original_workbook),
+    "spss": Format(partial(_package, "spss")),
+    "stata": Format(partial(_package, "stata")),
+    "sas": Format(partial(_package, "sas")),
 }

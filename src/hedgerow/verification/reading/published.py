@@ -107,7 +107,7 @@ def read_release(folder: Path) -> Published:
 
 def _read_data(path: Path, plan: Plan) -> tuple[tuple[str, ...], dict[str, pa.ChunkedArray], dict[str, Kind], int]:
     """Return the names of all columns, cells and kinds of those that the plan names, and the number of rows."""
-    opened = open_released(path)
+    opened = open_released(path, plan.data)
     header, table = opened.header, opened.table(range(len(opened.header)))
     known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
     kinds = {name: kind_of(column) for name, column in known.items()}

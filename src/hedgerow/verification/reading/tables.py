@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import DataError, Problem
 from hedgerow.outside import sandbox
 from hedgerow.outside.intake import open_regular
-from hedgerow.outside.sandbox.limits import room
+from hedgerow.outside.sandbox.limits import Limits, room
 from hedgerow.verification.reading.columnar import Kind
 from hedgerow.verification.reading.delimited import Dialect
 
@@ -67,6 +67,26 @@ def open_columnar(kind: Kind, path: Path) -> OpenTable:
     """Open a Parquet file, a folder of Parquet files or an Arrow IPC file."""
     schema = columnar_schema(path, kind)
     return OpenTable(tuple(schema.names), schema, str(path), lambda at: stream_columnar(path, kind, at))
+
+
+def open_texts(tasks: str, path: Path, density: int, **request: Any) -> OpenTable:
+    """Open a file of which every cell is text, with the reader that these tasks belong to.
+
+    ``density``: how many bytes of plain columns a byte of it may stand for.
+    """
+    import pyarrow as pa
+
+    def ask(task: str, **more: Any) -> sandbox.Answer:
+        size = path.stat().st_size if path.is_file() else 0
+        return _ask(f"{tasks}_{task}", [path], Limits.of_size(density * size), **request, **more)
+
+    def batches(at: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        with ask("rows", columns=list(at)) as answer:
+            yield from answer.batches()
+
+    with ask("header") as answer:
+        header = tuple(answer.facts["header"])
+    return OpenTable(header, pa.schema([(f"f{at}", pa.string()) for at in range(len(header))]), str(path), batches)
 
 
 def open_in_memory(source: Any, place: str) -> OpenTable:
@@ -146,9 +166,9 @@ def _some_at_once(parts: Sequence[Path]) -> Iterator[Sequence[Path]]:
     return (parts[start : start + PARTS_AT_ONCE] for start in range(0, len(parts), PARTS_AT_ONCE))
 
 
-def _ask(task: str, files: Sequence[Path], **request: Any) -> sandbox.Answer:
+def _ask(task: str, files: Sequence[Path], limits: Limits | None = None, **request: Any) -> sandbox.Answer:
     request = {"place": str(files[0]), **request, "room": room()}
-    return sandbox.run(f"hedgerow.verification.reading.{task}", request, files, what="The file")
+    return sandbox.run(f"hedgerow.verification.reading.{task}", request, files, limits=limits, what="The file")
 
 
 # -- tables in memory ------------------------------------------------------------------------------------------------
