@@ -103,7 +103,7 @@ def _browser() -> Iterator[Callable[..., Any]]:
                 timezone_id="UTC",
             )
             page = context.new_page()
-            page.set_default_timeout(120_000)
+            page.set_default_timeout(60_000)
             return page
 
         yield new_page

@@ -34,6 +34,7 @@ CSS = (Path(__file__).parent / "theme.css").read_text(encoding="utf-8")
 Marked = TypeVar("Marked", bound=ui.element)
 log = logging.getLogger("hedgerow.studio")
 _shown_over: WeakKeyDictionary[Client, ui.dialog] = WeakKeyDictionary()
+_bars: WeakKeyDictionary[Client, ui.element] = WeakKeyDictionary()
 
 
 def the_session() -> Session:
@@ -78,8 +79,28 @@ def frame(current: str) -> Iterator[Session]:
         if session.settings.team:
             button = f'<button class="link">Sign out {escape(session.user)}</button>'
             ui.html(f'<form method="post" action="/sign-out">{button}</form>', sanitize=False)
-    with ui.element("div").classes("w-full").props("id=content"), ui.column().classes("studio-main"):
+    with ui.element("main").classes("w-full").props("id=content tabindex=-1"):
+        body = ui.column().classes("studio-main")
+    _bars[client] = ui.element("footer").classes("studio-bar")
+    with body:
         yield session
+
+
+def bar() -> ui.element:
+    """Return the bar at the bottom of the page: it stays in view, and nothing of the page ends under it."""
+    return _bars[ui.context.client]
+
+
+def next_step(text: str = "", where: str = "") -> None:
+    """Put the way to the next screen at the end of the bar, in place of another; no text: there is none."""
+    for before in [element for element in bar().default_slot.children if "next" in element.classes]:
+        before.delete()
+    if not text:
+        return
+    with bar():
+        ui.button(text, on_click=lambda: ui.navigate.to(where)).props(
+            "unelevated icon-right=arrow_forward data-testid=next"
+        ).classes("next")
 
 
 def _note_page(session: Session, client: Client) -> None:

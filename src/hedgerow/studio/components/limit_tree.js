@@ -365,14 +365,24 @@ export default {
   mounted() {
     this.watcher = new ResizeObserver(() => this.measure());
     this.watcher.observe(this.$el);
+    if (this.inPage) {
+      this.moved = () => this.measure();
+      document.addEventListener("scroll", this.moved, { passive: true });
+      window.addEventListener("resize", this.moved, { passive: true });
+    }
     this.measure();
     this.$nextTick(() => {
+      if (this.inPage) return;
       const first = this.tree.marked.indexOf(1);
       if (first > 0 && this.tree.at[first] >= 0) this.scrollTo(this.tree.at[first], true);
     });
   },
   beforeUnmount() {
     this.watcher.disconnect();
+    if (this.moved) {
+      document.removeEventListener("scroll", this.moved);
+      window.removeEventListener("resize", this.moved);
+    }
     clearTimeout(this.typing);
     clearTimeout(this.hovering);
   },
@@ -397,7 +407,7 @@ export default {
       this.tree.search(text);
       if (!text.trim()) this.tree.openAbove(this.current);
       this.draw();
-      if (this.$refs.scroll) this.$refs.scroll.scrollTop = 0;
+      if (this.$refs.scroll && !this.inPage) this.$refs.scroll.scrollTop = 0;
       if (!text.trim()) this.scrollTo(this.tree.at[this.current]);
     },
   },
@@ -417,7 +427,10 @@ export default {
       return this.narrow ? NARROW_ROW : ROW;
     },
     boxHeight() {
-      return this.height || "min(62vh, 640px)";
+      return this.inPage ? "auto" : this.height || "min(62vh, 640px)";
+    },
+    inPage() {
+      return this.height === "page"; // as long as its rows: the page scrolls, and not a box in it
     },
     found() {
       this.beat;
@@ -526,7 +539,10 @@ export default {
     },
     measure() {
       this.narrow = this.$el.clientWidth < NARROW;
-      this.viewHeight = this.$refs.scroll.clientHeight;
+      if (this.inPage) {
+        this.scrollTop = Math.max(0, -this.$refs.scroll.getBoundingClientRect().top);
+        this.viewHeight = window.innerHeight;
+      } else this.viewHeight = this.$refs.scroll.clientHeight;
     },
     onScroll() {
       this.scrollTop = this.$refs.scroll.scrollTop;
@@ -534,6 +550,7 @@ export default {
     scrollTo(at, middle = false) {
       const box = this.$refs.scroll;
       if (!box || at < 0) return;
+      if (this.inPage) return void this.$nextTick(() => this.$el.querySelector(`[data-id="${this.tree.rows[at]}"]`)?.scrollIntoView({ block: "nearest" }));
       const top = at * this.rowHeight;
       if (middle) {
         if (top + this.rowHeight > box.clientHeight) box.scrollTop = top - box.clientHeight / 3;

@@ -18,7 +18,7 @@ class OutlookBar:
         self._bench = bench
         self._before: Outlook | None = None
         self._asked = 0
-        with ui.column().classes("feedback gap-2"):
+        with theme.bar(), ui.column().classes("feedback gap-1"):
             self._obstacles = ui.column().classes("w-full gap-1").props("aria-live=polite")
             self._tiles = ui.element("div").classes("tiles").props("aria-live=polite data-testid=outlook")
         with self._tiles:

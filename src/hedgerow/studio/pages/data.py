@@ -89,6 +89,7 @@ def _show_opening(session: Session, body: ui.column) -> None:
 
     body.clear()
     with body:
+        theme.next_step()
         theme.title(
             "Open a table", f"One line for each record about a person: {format_titles()}. It stays on this machine."
         )
@@ -204,10 +205,7 @@ def _show_table(session: Session, body: ui.column) -> None:
             theme.note(f"{more} are in the plan as drafted: change them in a plan file.", "warn")
         _show_keys(session, body)
         _show_plan_file(session, body)
-        with ui.row().classes("w-full justify-end"):
-            ui.button("Next: limits", on_click=lambda: ui.navigate.to("/limits")).props(
-                "unelevated icon-right=arrow_forward data-testid=next"
-            )
+        theme.next_step("Next: limits", "/limits")
 
 
 async def _show_more(session: Session, body: ui.column, grid: ui.element, columns: Sequence[ColumnView]) -> None:

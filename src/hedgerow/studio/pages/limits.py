@@ -64,19 +64,17 @@ class _Board:
         self._shown: Hierarchy | None = None
         self._sizes: dict[str, str] = {}
         self._items: dict[str, tuple[ui.element, ui.label, ui.label]] = {}
+        with ui.element("div").classes("studio-halves"):
+            self._help = LimitHelp(self._bench, self.lift)
+            self._proposals = LimitProposals(self._bench, self.use)
+            LeavingOutCard(self._bench)
         with ui.element("div").classes("limits-grid"):
             self._list = ui.element("nav").classes("limits-list").props('aria-label="Quasi-identifiers"')
             with theme.card():
                 self._build_head()
                 self._panel = ui.column().classes("w-full gap-2")
-        self._help = LimitHelp(self._bench, self.lift)
-        self._proposals = LimitProposals(self._bench, self.use)
-        LeavingOutCard(self._bench)
-        with ui.row().classes("w-full justify-end"):
-            ui.button("Next: promise", on_click=lambda: ui.navigate.to("/promise")).props(
-                "unelevated icon-right=arrow_forward data-testid=next"
-            )
         self._bar = OutlookBar(self._bench)
+        theme.next_step("Next: promise", "/promise")
         self._build_panel("Reading the table …")
         self._show_plan()
         ui.timer(POLL_SECONDS, self._poll)
@@ -226,7 +224,7 @@ class _Board:
                     view.withheld.tolist(),
                     view.marked,
                     label=f"Values of {self._column}",
-                    height="min(58vh, 620px)",
+                    height="page",
                     on_limit=theme.safely(self._toggle),
                     on_move=theme.safely(self._move),
                     on_group=theme.safely(self._group),

@@ -40,6 +40,7 @@ async def show() -> None:
         form = ui.column().classes("w-full gap-4")
         bar = OutlookBar(session.bench)
         _Form(session, form, bar).build()
+        theme.next_step("Next: run", "/run")
     await ui.context.client.connected()
     await bar.refresh()
 
@@ -66,10 +67,6 @@ class _Form:
             self._models()
             self._rules()
             self._weights()
-            with ui.row().classes("w-full justify-end"):
-                ui.button("Next: run", on_click=lambda: ui.navigate.to("/run")).props(
-                    "unelevated icon-right=arrow_forward data-testid=next"
-                )
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
