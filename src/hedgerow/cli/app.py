@@ -114,7 +114,8 @@ def anonymize(
     from hedgerow.cli.patience import patience_of, stoppable
     from hedgerow.outside.server import shown
     from hedgerow.plan import Plan
-    from hedgerow.reports.terminal.release import facts_summary
+    from hedgerow.reports.terminal.release import release_summary
+    from hedgerow.reports.verdict import verdict_on
 
     asked = Plan.load(plan)
     if ignore_limits:
@@ -138,10 +139,11 @@ def anonymize(
             progress=progress,
             patience=patience,
         )
+    verdict = verdict_on(release).to_dict()
     if as_json:
-        print_json(release.facts)
+        print_json({**release.facts, "verdict": verdict})
         return
-    show(facts_summary, release.told)
+    show(release_summary, release.told, verdict)
     tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))
     if link is not None:
         tell("private link table: {} — never share it", link)
@@ -237,12 +239,14 @@ def verify(
     """Check a release independently of what made it; exit code 1 if a promise is broken."""
     from hedgerow.api import verify
     from hedgerow.reports.terminal.release import verification_summary
+    from hedgerow.reports.verdict import verdict_on
 
-    found = verify(release, original, link, key).to_dict()
+    checked = verify(release, original, link, key)
+    found, verdict = checked.to_dict(), verdict_on(release, checked).to_dict()
     if as_json:
-        print_json(found)
+        print_json({**found, "verdict": verdict})
     else:
-        show(verification_summary, found)
+        show(verification_summary, found, verdict)
     if not found["kept"]:
         raise typer.Exit(1)
 

@@ -54,7 +54,8 @@ def apply(
     that would be too small or too uniform, are withheld. The result is checked like any other release.
     """
     from hedgerow.api import apply
-    from hedgerow.reports.terminal.release import afresh_line, facts_summary
+    from hedgerow.reports.terminal.release import afresh_line, release_summary
+    from hedgerow.reports.verdict import verdict_on
 
     with ProgressBar() as progress:
         made = apply(
@@ -72,9 +73,10 @@ def apply(
             progress=progress,
         )
     if as_json:
-        print_json({**made.facts, **({"afresh": made.private["afresh"]} if afresh else {})})
+        told = {**made.facts, "verdict": verdict_on(made).to_dict()}
+        print_json({**told, **({"afresh": made.private["afresh"]} if afresh else {})})
         return
-    show(facts_summary, made.told)
+    show(release_summary, made.told, verdict_on(made).to_dict())
     if afresh:
         tell("\n{}", afresh_line(made.told))
     tell("\n[green]verified[/] and written to [bold]{}[/]", output)

@@ -25,7 +25,7 @@ from hedgerow.evaluation.synthetic.deaths import ATTRIBUTES as DEATHS_ATTRIBUTES
 from hedgerow.outside.outputs import new_folder
 from hedgerow.outside.outputs.moment import rehearsal
 from hedgerow.reports.reporting import report
-from hedgerow.reports.terminal.release import explanation_summary, facts_summary, verification_summary
+from hedgerow.reports.terminal.release import explanation_summary, release_summary, verification_summary
 from hedgerow.reports.terminal.report import risk_summary
 
 
@@ -69,6 +69,7 @@ class Demo:
     explanation: Mapping[str, Any]
     facts: Mapping[str, Any]
     verification: Mapping[str, Any]
+    verdict: Mapping[str, Any]
     risks: Mapping[str, Any] | None
 
     def show(self) -> None:
@@ -77,8 +78,8 @@ class Demo:
         a, b, c = (shlex.quote(str(path)) for path in (data, plan, release))
         steps: list[tuple[str, Callable[..., RenderableType], tuple[Any, ...]]] = [
             (f"hedgerow explain {a} {b}", explanation_summary, (self.explanation,)),
-            (f"hedgerow anonymize {a} {b} -o {c} --replace", facts_summary, (self.facts,)),
-            (f"hedgerow verify {c} --original {a}", verification_summary, (self.verification,)),
+            (f"hedgerow anonymize {a} {b} -o {c} --replace", release_summary, (self.facts, self.verdict)),
+            (f"hedgerow verify {c} --original {a}", verification_summary, (self.verification, self.verdict)),
             (f"hedgerow report {c} --replace", risk_summary, (self.facts, self.risks)),
         ]
         for command, draw, found in steps:
@@ -172,4 +173,5 @@ def run_demo(
         told = report(inside / "release", inside / REPORT, progress=progress)
         for check in (checked, told.verification):
             check.raise_if_broken()
-    return Demo(folder, folder / data.name, kind, found.to_dict(), release.told, checked.to_dict(), told.risks)
+    verdict = told.verdict.to_dict()
+    return Demo(folder, folder / data.name, kind, found.to_dict(), release.told, checked.to_dict(), verdict, told.risks)

@@ -59,7 +59,8 @@ def lattice(
     from hedgerow.outside.server import shown
     from hedgerow.plan import Plan
     from hedgerow.reports.terminal.lattice import lattice_summary
-    from hedgerow.reports.terminal.release import facts_summary
+    from hedgerow.reports.terminal.release import release_summary
+    from hedgerow.reports.verdict import verdict_on
 
     asked = [name for name, wanted in (("minimal", minimal), ("best", best), ("all", every)) if wanted]
     if len(asked) > 1:
@@ -101,7 +102,7 @@ def lattice(
         print_json({"levels": chosen.method.levels, "facts": None if release is None else release.facts})
         return
     if release is not None and output is not None:
-        show(facts_summary, release.told)
+        show(release_summary, release.told, verdict_on(release).to_dict())
         tell("\nnode {} [green]verified[/] and written to [bold]{}[/]", choose, shown(output))
     if write_plan is not None:
         tell("plan with the levels of node {} written to [bold]{}[/]", choose, write_plan)

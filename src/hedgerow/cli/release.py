@@ -233,7 +233,8 @@ def export(
 ) -> None:
     """Write a version to a folder as 'hedgerow anonymize' would, verified once more."""
     from hedgerow.maintenance import open_release
-    from hedgerow.reports.terminal.release import facts_summary
+    from hedgerow.reports.terminal.release import release_summary
+    from hedgerow.reports.verdict import verdict_on
 
     number = _version(version)
     with ProgressBar() as progress, open_release(store, progress=progress) as release:
@@ -241,9 +242,9 @@ def export(
         shown = release.head if number is None else number
         made = release.export(shown, output, format=format, replace=replace, link=link)
     if as_json:
-        print_json(made.facts)
+        print_json({**made.facts, "verdict": verdict_on(made).to_dict()})
         return
-    show(facts_summary, made.told)
+    show(release_summary, made.told, verdict_on(made).to_dict())
     tell("\nversion {} [green]verified[/] and written to [bold]{}[/]", shown, output)
     if link is not None:
         tell("private link table: {} — never share it", link)

@@ -39,8 +39,11 @@ def report(
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common.")
-    ] = 0.09,
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common. Default: the plan's."
+        ),
+    ] = None,
     purpose: Annotated[str, typer.Option(help="What the release is for.")] = "",
     recipients: Annotated[str, typer.Option(help="Who gets it.")] = "",
     approver: Annotated[str, typer.Option(help="Who approves of it.")] = "",
@@ -64,6 +67,7 @@ def report(
     from hedgerow.outside.server import is_server
     from hedgerow.reports.material import SignOff
     from hedgerow.reports.reporting import name_of, report
+    from hedgerow.reports.terminal.release import verdict_banner
     from hedgerow.reports.terminal.report import report_summary, risk_summary
 
     sign_off = SignOff(purpose, recipients, approver, role, date, review_by, tuple(assume or ()))
@@ -89,10 +93,10 @@ def report(
             show(report_summary, made.to_dict())
         else:
             show(risk_summary, made.facts, made.risks)
+            tell("")
+            show(verdict_banner, made.verdict.to_dict())
         if made.kept:
-            tell("\n[green]meets {}[/] under the assumptions in the report", ", ".join(made.demands))
-        else:
-            tell("\n[bold red]BROKEN[/]: do not share this release")
+            tell("\nmeets {} under the assumptions in the report", ", ".join(made.demands))
         if output is not None:
             tell("report written to [bold]{}[/]", _short(output))
     if not made.kept:

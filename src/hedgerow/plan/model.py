@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from hedgerow.plan.audiences import USUAL
 from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.plan.hierarchy.numbers import parse_number
@@ -510,7 +511,17 @@ class PlanModel(Frozen):
         "groups",
     )
     drift: Drift | None = Field(default=None, description="when a maintained release advises to start over")
+    threshold: Share | None = Field(
+        default=None,
+        description="risk of being found that is just acceptable, such as 0.09; verdicts and reports hold the release "
+        "against it; it promises nothing and changes no release",
+    )
     seed: int = Field(default=0, ge=0, description="picks where clustering starts")
+
+    @property
+    def accepted(self) -> float:
+        """The risk that is just acceptable: the plan's, or that of the usual audience."""
+        return USUAL.threshold if self.threshold is None else float(self.threshold)
 
     def columns(self, *roles: Role) -> tuple[str, ...]:
         """Return the columns with one of these roles, in the plan's order."""

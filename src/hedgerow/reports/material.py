@@ -9,11 +9,12 @@ from typing import Any
 
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.plan import Plan
+from hedgerow.plan.audiences import USUAL
 from hedgerow.plan.concepts import PRIVACY_MODELS
-from hedgerow.privacy import risks_of_sizes
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.verdict import Verdict, risks_of_facts, verdict_of
 
-USUAL_THRESHOLD = 0.09
+USUAL_THRESHOLD = USUAL.threshold
 MOST_ASSUMPTIONS = 30
 MOST_LETTERS = 1000
 
@@ -149,31 +150,10 @@ class Material:
         """What is promised of every group, as short as can be."""
         return demands_of(self.plan)
 
-
-def risks_of_facts(facts: Facts, threshold: float) -> dict[str, Any] | None:
-    """Return the risks of the three attackers from the facts of a release; None if these do not say, or not alike."""
-    sizes = facts.sizes("group_risk_sizes")
-    if not sizes or not _agree(facts, sizes):
-        return None
-    found = risks_of_sizes(sizes, threshold, facts.count("withheld"))
-    least = facts.number("least_rows_for_a_known_person")
-    if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
-        for attacker in ("prosecutor", "journalist"):
-            found[attacker]["highest"] = max(found[attacker]["highest"], round(1 / max(least, 1), 12))
-    return found
-
-
-def _agree(facts: Facts, sizes: Mapping[int, int]) -> bool:
-    """Tell whether the sizes agree with what the check counts for itself; a risk that does not is unknown."""
-    matching, persons = facts.get("missing") == "matches-any", facts.number("smallest_group_persons")
-    least = facts.number("smallest_group") if matching or persons is None else persons
-    groups = facts.number("groups") if not matching and persons is None else None
-    return (
-        facts.number("released") in (None, sum(sizes.values()))
-        and least in (None, min(sizes))
-        and (groups is None or groups == sum(records // size for size, records in sizes.items()))
-        and (groups is None or not any(records % size for size, records in sizes.items()))
-    )
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the promises are kept, and what remains."""
+        return verdict_of(self.facts, self.plan, self.broken, self.extras.threshold)
 
 
 def demands_of(plan: Plan) -> list[str]:

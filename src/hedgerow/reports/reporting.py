@@ -26,8 +26,9 @@ from hedgerow.release import Release, read_table
 from hedgerow.release.facts import facts_to_json
 from hedgerow.release.verifying import verify
 from hedgerow.reports.html.page import report_html
-from hedgerow.reports.material import USUAL_THRESHOLD, Digest, Extras, SignOff, demands_of, risks_of_facts
+from hedgerow.reports.material import Digest, Extras, SignOff, demands_of
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.verdict import Verdict, risks_of_facts, verdict_of
 from hedgerow.types import Progress, silent
 from hedgerow.verification import SIGNATURE, Verification, open_release
 
@@ -45,6 +46,8 @@ class Report:
         The page: one text that needs nothing else.
     facts, plan, verification
         What it was made from.
+    verdict
+        Whether every promise is kept, and what remains.
     risks
         Of the three attackers, at the threshold; None if the facts do not say enough.
     digests
@@ -59,6 +62,7 @@ class Report:
     facts: Mapping[str, Any]
     plan: Plan
     verification: Verification
+    verdict: Verdict
     risks: Mapping[str, Any] | None
     digests: Sequence[Digest] = ()
     limit_effects: Sequence[LimitEffect] = ()
@@ -79,6 +83,7 @@ class Report:
         return {
             "facts": dict(self.facts),
             "verification": self.verification.to_dict(),
+            "verdict": self.verdict.to_dict(),
             "risks": self.risks,
             "digests": [asdict(digest) for digest in self.digests],
             "limit_effects": [effect.to_dict() for effect in self.limit_effects],
@@ -97,7 +102,7 @@ def report(
     original: Any = None,
     store: str | Path | None = None,
     sign_off: SignOff | None = None,
-    threshold: float = USUAL_THRESHOLD,
+    threshold: float | None = None,
     replace: bool = False,
     key: str | Path | None = None,
     progress: Progress | None = None,
@@ -121,7 +126,7 @@ def report(
     sign_off
         What the page to be signed says.
     threshold
-        A risk that is just acceptable, against which the others are held.
+        A risk that is just acceptable, against which the others are held; that of the plan by default.
     replace
         Whether an existing file may be replaced.
     key
@@ -144,12 +149,14 @@ def report(
     (True, 0.5)
     """
     tell = progress or silent
-    accepted_risk(threshold)
+    if threshold is not None:
+        accepted_risk(threshold)
     if output is not None:
         check_output(output, release, replace)
     tell("checking the release", 0, 0)
     verification = verify(release, original, key=key)
     plan, facts, digests = _read(release)
+    threshold = plan.accepted if threshold is None else threshold
     effects: tuple[LimitEffect, ...] = ()
     if original is not None:
         tell("reading", 0, 0)
@@ -163,7 +170,8 @@ def report(
     if output is not None:
         mode = FOR_ALL if original is None else FOR_ITS_OWNER  # one about the original is for its owner only
         put_text(output, page, "the report", replace=replace, mode=mode)
-    return Report(page, facts, plan, verification, risks, digests, effects, audit)
+    verdict = verdict_of(facts, plan, [promise.name for promise in verification.broken], threshold)
+    return Report(page, facts, plan, verification, verdict, risks, digests, effects, audit)
 
 
 def name_of(release: Release | str | Path) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from hedgerow.errors import Problem
 from hedgerow.evaluation.comparison import name_of_method
 from hedgerow.plan import Plan
-from hedgerow.reports.material import risks_of_facts
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.verdict import risks_of_facts
 from hedgerow.studio.jobs import Job, State
 
 

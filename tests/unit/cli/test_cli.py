@@ -81,9 +81,11 @@ def test_facts_are_byte_identical_from_run_to_run(folder: Path, hedgerow: Run) -
     assert files(folder / "one") == files(folder / "two")
 
 
-def test_anonymize_json_is_facts_json(folder: Path, hedgerow: Run) -> None:
+def test_anonymize_json_is_facts_json_and_the_verdict(folder: Path, hedgerow: Run) -> None:
     done = hedgerow("anonymize", "data.csv", "plan.yaml", "-o", "release", "--json", cwd=folder)
-    assert json.loads(done.stdout) == json.loads((folder / "release" / "facts.json").read_text())
+    told = json.loads(done.stdout)
+    assert told.pop("verdict")["sentence"].startswith("Every promise is kept")
+    assert told == json.loads((folder / "release" / "facts.json").read_text())
 
 
 def test_parquet_and_link(folder: Path, hedgerow: Run) -> None:

@@ -230,7 +230,7 @@ def test_a_broken_release_gets_a_report_that_says_so_first(tmp_path: Path) -> No
     words = Page(made.html).words
     assert not made.kept
     assert words.index("BROKEN") < words.index("Summary")
-    assert "Do not share it" in words
+    assert "Do not share this release" in words
     assert "must not be approved" in words
     assert "meets k" not in words
     assert (tmp_path / "report.html").read_text() == made.html

@@ -10,6 +10,7 @@ from hedgerow.errors import escape_text
 from hedgerow.evaluation.drafting.column import SeenColumn
 from hedgerow.evaluation.drafting.propose import Proposal, about
 from hedgerow.plan import DataFormat, Limit
+from hedgerow.plan.audiences import AUDIENCES, USUAL
 from hedgerow.plan.hierarchy.numbers import number_label
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def _foot(quasi_identifiers: int, limits: ProposedLimits | None) -> str:
     )
     return (
         "# What must hold: everyone in the release looks like at least k - 1 others in all quasi-identifiers.\n"
-        f"{many}privacy: {{k: 5}}\n\n{said}"
+        f"# {USUAL.k} is usual for {USUAL.title.lower()}, {AUDIENCES['public'].k} for the public.\n"
+        f"{many}privacy: {{k: {USUAL.k}}}\n\n{said}"
         "# How groups are formed. improve: quick searches for groups that lose less; thorough and longest do so for\n"
         "# longer, longest for minutes on large tables.\n"
         "method: {name: cluster, improve: quick}\n"

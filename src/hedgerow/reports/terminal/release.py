@@ -75,6 +75,11 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
+def release_summary(facts: Mapping[str, Any], verdict: Mapping[str, Any]) -> RenderableType:
+    """Show what a release came to, and the verdict on it."""
+    return Group(facts_summary(facts), Text(), verdict_banner(verdict))
+
+
 def afresh_line(told: Mapping[str, Any]) -> str:
     """Say what a release made afresh would come to, beside one that takes over earlier groups."""
     loss, withheld = told["afresh"]["ntil"], counted(told["afresh"]["withheld"], "record")
@@ -220,17 +225,30 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
-def verification_summary(found: Mapping[str, Any]) -> RenderableType:
-    """Show which promises are kept."""
+STYLES = {"clear": "green", "remains": "yellow", "broken": "bold red"}
+MARKS = {True: "!", False: "✓"}
+
+
+def verdict_banner(verdict: Mapping[str, Any]) -> RenderableType:
+    """Show whether every promise is kept, and what remains: see :meth:`hedgerow.reports.verdict.Verdict.to_dict`."""
+    remarks = Table.grid(padding=(0, 1))
+    for remark in sorted(verdict["remarks"], key=lambda remark: not remark["remains"]):
+        style = STYLES["remains" if remark["remains"] else "clear"]
+        remarks.add_row(" ", Text(MARKS[remark["remains"]], style=style), remark["text"])
+    return Group(Text(verdict["sentence"], style=STYLES[verdict["state"]]), remarks)
+
+
+def verification_summary(found: Mapping[str, Any], verdict: Mapping[str, Any] | None = None) -> RenderableType:
+    """Show which promises are kept, and the verdict that follows."""
     table = Table("", "promise", "asked", "found", box=None, padding=(0, 2))
     for promise in found["promises"]:
         mark = Text("✓", style="green") if promise["kept"] else Text("✗", style="bold red")
         table.add_row(mark, promise["name"], str(promise["asked"]), str(promise["found"]))
-    verdict = Text("every promise is kept", style="green") if found["kept"] else Text("BROKEN", style="bold red")
+    kept = Text("every promise is kept", style="green") if found["kept"] else Text("BROKEN", style="bold red")
     parts: list[RenderableType] = [table, Text()]
     word = found.get("makers_word")
     if word:
         about = "of facts.json, nothing given here can prove these, so they are the maker's word:"
         parts += [Text(f"{about} {', '.join(word)}", style="dim"), Text()]
     parts += [Text(note, style="yellow") for note in found.get("notes", ())]
-    return Group(*parts, verdict)
+    return Group(*parts, kept if verdict is None else verdict_banner(verdict))

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.privacy.risks import COMMON_THRESHOLDS
-from hedgerow.reports.material import risks_of_facts
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.terminal.maintained import audit_summary
 from hedgerow.reports.terminal.parts import titled
 from hedgerow.reports.terminal.release import facts_summary, verification_summary
+from hedgerow.reports.verdict import risks_of_facts
 from hedgerow.reports.wording import ATTACKERS_IN_SHORT, NONE, percent
 
 
@@ -23,7 +23,7 @@ def report_summary(found: Mapping[str, Any]) -> RenderableType:
     parts: list[RenderableType] = []
     if found["verification"]["kept"]:  # facts of a broken release may be anything
         parts += [facts_summary(found["facts"]), Text()]
-    parts += [verification_summary(found["verification"]), Text()]
+    parts += [verification_summary(found["verification"], found["verdict"]), Text()]
     parts += [risk_summary(found["facts"], found["risks"])]
     if found["limit_effects"]:
         parts += [Text(), _effects(found["limit_effects"])]

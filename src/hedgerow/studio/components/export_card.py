@@ -7,12 +7,11 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.reports.material import USUAL_THRESHOLD
 from hedgerow.studio import theme
 from hedgerow.studio.archives import pack
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import JobView
-from hedgerow.studio.components.result_cards import THRESHOLDS
+from hedgerow.studio.components.result_cards import thresholds
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.runs import Run
 from hedgerow.studio.sessions import Session
@@ -58,9 +57,9 @@ class ExportCard:
             self._recipients = _field("Recipients", "report-recipients")
             self._approver = _field("Approver", "report-approver")
             self._review = _field("Review by", "report-review").props("type=date stack-label")
-        self._threshold = ui.select(THRESHOLDS, value=USUAL_THRESHOLD, label="A risk that is just acceptable").classes(
-            "w-full"
-        )
+        self._threshold = ui.select(
+            thresholds(self._run.plan), value=self._run.plan.accepted, label="A risk that is just acceptable"
+        ).classes("w-full")
         self._threshold.props("outlined dense data-testid=report-threshold")
         self._original = ui.checkbox("Check against the original, and measure on it what each limit cost", value=False)
         self._original.props("data-testid=report-original")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from hedgerow.privacy.risks import COMMON_THRESHOLDS
+from hedgerow.plan import Plan
+from hedgerow.privacy.risks import accepted_risk
 from hedgerow.reports.charts import bar_chart, histogram, scatter, size_bins
-from hedgerow.reports.material import USUAL_THRESHOLD, Material
+from hedgerow.reports.material import Material
 from hedgerow.reports.wording import ATTACKERS, WITHHELD_BECAUSE, worths_mark
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import BROKEN, KEPT, marked_table, said
@@ -22,6 +23,11 @@ THRESHOLDS = {
     0.09: "0.09: 1 in 11, what EMA asks of clinical data that anybody may read",
     0.05: "0.05: 1 in 20, groups of 20",
 }
+
+
+def thresholds(plan: Plan) -> dict[float, str]:
+    """Return the thresholds to choose from: those in use, and that of the plan."""
+    return {plan.accepted: f"{plan.accepted:g}: as the plan says", **THRESHOLDS}
 
 
 def show_groups(run: Run) -> None:
@@ -156,8 +162,10 @@ def show_risks(run: Run) -> None:
     material = material_of(run)
     with theme.card():
         theme.heading("Risk of being found")
-        choice = ui.select(THRESHOLDS, value=USUAL_THRESHOLD, label="A risk that is just acceptable").classes("w-full")
-        choice.props("outlined dense data-testid=threshold")
+        choice = ui.select(
+            thresholds(run.plan), value=run.plan.accepted, label="A risk that is just acceptable"
+        ).classes("w-full")
+        choice.classes("w-full").props("outlined dense data-testid=threshold")
         place = ui.column().classes("w-full gap-2").props("aria-live=polite data-testid=risks")
 
     def draw() -> None:
@@ -175,7 +183,7 @@ def _draw_risks(material: Material, threshold: float) -> None:
         ui.label("The facts of this release do not say.")
         return
     above = found["prosecutor"]["share_above_threshold"]
-    size = COMMON_THRESHOLDS[threshold].denominator
+    size = -(-accepted_risk(threshold).denominator // accepted_risk(threshold).numerator)
     if above:
         theme.note(
             f"{above:.1%} of the released records are above it: their groups have fewer than {size} {material.people}.",
@@ -241,7 +249,7 @@ def show_runs(runs: Sequence[Run], current: Run | None = None) -> None:
                 "series": run.plan.method.name + worths_mark(run.facts),
             }
             for run in runs
-            if (risks := run.risks(USUAL_THRESHOLD)) is not None
+            if (risks := run.risks(run.plan.accepted)) is not None
         ]
         theme.chart(
             scatter(

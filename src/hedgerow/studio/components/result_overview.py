@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.reports.html.page import section_html
-from hedgerow.reports.material import Material, demands_of
+from hedgerow.reports.material import Extras, Material, demands_of
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.wording import columns_left_out, near_the_best
 from hedgerow.studio import theme
@@ -18,22 +18,32 @@ from hedgerow.studio.runs import Run
 
 def material_of(run: Run) -> Material:
     """Gather what reports are made of, from a run."""
-    return Material(Facts(run.facts), run.plan, run.verification)
+    return Material(Facts(run.facts), run.plan, run.verification, extras=Extras(threshold=run.plan.accepted))
+
+
+REMEDIES = {
+    "risk": ("Choose a larger k, or the threshold that fits your audience", "/promise"),
+    "single-value": ("Ask for different values in every group", "/promise"),
+    "exact-columns": ("Change what these columns are", "/data"),
+    "exact-ends": ("Let published ends move out to round numbers", "/limits"),
+}
+"""What somebody may do about a remark: words, and the screen that has the control."""
 
 
 def show_verdict(run: Run) -> None:
-    """Say first of all whether the promises are kept."""
-    kept = run.verification["kept"]
-    with ui.column().classes("verdict" if kept else "verdict broken").props("role=status data-testid=verdict"):
-        if not kept:
-            broken = [promise["name"] for promise in run.verification["promises"] if not promise["kept"]]
-            ui.label("BROKEN").classes("big")
-            ui.label(f"The check found promises that are not kept: {', '.join(broken)}. Do not share this release.")
+    """Say first of all whether the promises are kept, and what remains."""
+    verdict = material_of(run).verdict
+    with ui.column().classes(f"verdict {verdict.state}").props("role=status data-testid=verdict"):
+        ui.label(verdict.sentence).classes("big")
+        for remark in sorted(verdict.remarks, key=lambda remark: not remark.remains):
+            with ui.row().classes("no-wrap gap-2 items-start"):
+                ui.icon("priority_high" if remark.remains else "check").props("aria-hidden=true").classes("mark")
+                ui.label(remark.text).classes("" if remark.remains else "muted")
+            if remark.remains and remark.code in REMEDIES:
+                ui.link(*REMEDIES[remark.code]).classes("small remedy")
+        if not verdict.kept:
             return
-        ui.label("Every promise is kept").classes("big")
-        ui.label(f"This release meets {', '.join(demands_of(run.plan))} under these assumptions.")
-        if not run.plan.keeps_limits:
-            ui.label("The limits of the plan were ignored, as it asks.")
+        ui.label(f"This release meets {', '.join(demands_of(run.plan))} under these assumptions.").classes("small")
         with (
             ui.expansion("The assumptions, and what this does not protect against")
             .classes("w-full")
