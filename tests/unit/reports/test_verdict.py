@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from rich.console import Console
-from tests.cases.commands import Command
 
 import hedgerow as hr
 from hedgerow.plan.audiences import AUDIENCES, USUAL
@@ -17,6 +16,7 @@ from hedgerow.privacy.risks import accepted_risk
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.terminal.release import verdict_banner
 from hedgerow.reports.verdict import verdict_of, verdict_on
+from tests.cases.commands import Command
 
 SEXES = {"attributes": {"sex": "quasi-identifier", "illness": "sensitive"}}
 
