@@ -48,6 +48,7 @@ def _release_once(folder: Path) -> None:
     data, plan = folder / "clinic" / "patients.csv", folder / "clinic" / "plan.yaml"
     _run("plan", "draft", data, "-o", folder / "drafted.yaml")
     _run("plan", "check", folder / "drafted.yaml")
+    _run("plan", "to-arx", plan, "-o", folder / "arx", "--data", data)
     _run("plan", "limits", data, plan, "--columns", "age,city,income")
     _run("assess", data, plan, "-o", folder / "assessment.html")
     _run("weights", data, plan)

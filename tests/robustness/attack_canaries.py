@@ -262,6 +262,8 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("plan", "draft", data.replace("data.csv", "named.csv"), "-o", "draft.yaml"),
         ("plan", "limits", data, plan),
         ("plan", "check", plan, "--data", data),
+        ("plan", "to-arx", plan, "-o", "arx"),
+        ("plan", "from-arx", data, "-o", "arx"),
         ("plan", "check", plan, "--data", data, "--json"),
         ("release", "create", data, plan, "--store", "../in/new.db"),
         ("release", "insert", data.replace("data.csv", "more.csv"), *store),

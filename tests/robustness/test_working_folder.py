@@ -66,6 +66,7 @@ EVERY_COMMAND = (
     "plan draft all.csv",
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
+    "plan to-arx plain.yaml -o arx --data all.csv",
     "explain all.csv plain.yaml",
     "assess all.csv plain.yaml -o assessed.html",
     "bound all.csv plain.yaml --effort 1s",

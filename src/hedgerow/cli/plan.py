@@ -1,4 +1,4 @@
-"""``hedgerow plan``: draft, limits, check, schema."""
+"""``hedgerow plan``: draft, limits, check, from-arx, to-arx, schema."""
 
 from __future__ import annotations
 
@@ -135,6 +135,44 @@ def check(
         for name, attribute in loaded.attributes.items():
             if attribute.free and attribute.snap is None:
                 say(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
+
+
+@plan_app.command(name="from-arx")
+def from_arx(
+    project: Annotated[Path, typer.Argument(metavar="PROJECT", help="Project that ARX has saved, .deid.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")],
+    levels: Annotated[bool, typer.Option("--levels", help="Keep the levels that ARX chose.")] = False,
+    data: Annotated[bool, typer.Option("--data/--no-data", help="Write the data of the project, too.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Read a project of ARX into a folder: a plan, its hierarchies, the data, and notes on what has no counterpart."""
+    from hedgerow.evaluation.arx import plan_from_arx
+
+    made = plan_from_arx(project, output, levels=levels, data=data)
+    if as_json:
+        print_json(made.to_dict(), default=str)
+        return
+    say(f"wrote {output}/plan.yaml and what goes with it: review every line of it")
+    if made.levels:
+        chosen = ", ".join(f"{name} {level}" for name, level in made.levels.items())
+        say(f"ARX chose the levels {chosen}")
+    for note in made.notes:
+        say(f"note: {note}")
+
+
+@plan_app.command(name="to-arx")
+def to_arx(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")],
+    data: Annotated[
+        str | None, typer.Option(metavar="DATA", help="The table, where hierarchies depend on it: bands, dates, …")
+    ] = None,
+) -> None:
+    """Write the hierarchies of a plan as ARX imports them, and a note of what to set there."""
+    from hedgerow.evaluation.arx import plan_to_arx
+
+    for line in plan_to_arx(plan, output, data):
+        say(line)
 
 
 @plan_app.command()
