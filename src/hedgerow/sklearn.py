@@ -23,7 +23,7 @@ try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
-    problem = Problem("usage", "This needs scikit-learn.", hint="pip install 'hedgerow[sklearn]'")
+    problem = Problem("usage", "This needs scikit-learn.", hint="pip install '.[sklearn]' in a checkout")
     raise HedgerowError(problem) from None
 
 __all__ = ["KAnonymizer"]

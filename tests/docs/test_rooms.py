@@ -21,7 +21,7 @@ def test_the_page_shows_the_rooms_as_they_are() -> None:
 
 def test_there_are_few_rooms_files_and_layers() -> None:
     assert len(rooms()) <= 14
-    assert len(files_beside()) <= 6
+    assert len(files_beside()) <= 7
     assert len(layers()) <= 13
 
 

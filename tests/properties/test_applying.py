@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
@@ -50,8 +50,19 @@ def people(number: int) -> st.SearchStrategy[list[tuple[str, ...]]]:
     return st.lists(one, min_size=number, max_size=30)
 
 
+def at(*ages: int, place: str = "a1") -> list[tuple[str, ...]]:
+    return [(place, str(age), "x") for age in ages]
+
+
 @given(people(8), people(3), st.integers(2, 3), st.integers(1, 2), st.booleans())
-@settings(max_examples=25)
+@example(  # somebody far away, who fits nowhere, must not change which group is the finest
+    at(20, 20, 20, 20, 21, 21, 21, 21, 21) + at(20, 20, 24, place="a2") + at(20, 23, place="b1"),
+    at(20, 20, 20, 20, 21, 22) + at(20, 20, place="a2"),
+    2,
+    1,
+    False,
+)
+@settings(max_examples=15)
 def test_records_go_where_plain_loops_put_them(
     first: list[tuple[str, ...]], second: list[tuple[str, ...]], k: int, p: int, limits: bool
 ) -> None:

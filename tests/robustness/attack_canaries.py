@@ -253,6 +253,7 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("weights", data, plan),
         ("compare", data, plan, "--method", "cluster"),
         ("simulate", data, plan),
+        ("apply", "../made", data, "-o", "out"),
         ("verify", "../made", "--original", data),
         ("verify", "../made", "--json"),
         ("report", "../made", "-o", "page.html", "--original", data),

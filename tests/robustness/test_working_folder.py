@@ -75,6 +75,7 @@ EVERY_COMMAND = (
     "anonymize all.csv plain.yaml -o made",
     "anonymize all.csv plain.yaml -o again --engine duckdb",
     "compare all.csv plain.yaml --method cluster,bottom-up --plot compare.svg",
+    "apply made all.csv -o applied",
     "verify made --original all.csv",
     "report made --original all.csv",
     "sign --make-key private.key",

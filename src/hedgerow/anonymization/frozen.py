@@ -254,9 +254,13 @@ def settle_into(table: Table, plan: Plan, groups: FrozenGroups) -> Settled:
     """
     ends = groups.ends(plan)
     whole, settled = resolve(table, plan, strict=False, ends=ends)
-    left, microdata, over = Left.of(table, whole), whole, 0
+    left, microdata = Left.of(table, whole), whole
     if len(whole.unknown):
         left, microdata, settled = left.encode(plan, ends=ends)
+    far = locate(microdata, settled, groups)[microdata.profile_of_unit] == NOWHERE
+    over = int(far.sum())
+    if over and not far.all():  # who fits nowhere must not widen a range, and so change which group is the finest
+        left, microdata, settled = left.without(plan, microdata, far).encode(plan, ends=ends)
     while True:
         recoding = place(microdata, settled, groups) if len(microdata.record_of) else None
         gone = None if recoding is None else recoding.group_of < 0
