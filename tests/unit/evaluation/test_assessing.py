@@ -11,7 +11,7 @@ import pytest
 
 import hedgerow
 from hedgerow.errors import DataError, HedgerowError
-from hedgerow.evaluation.assessing.people import People
+from hedgerow.evaluation.assessing.people import Crowd
 from hedgerow.reports.html.assessment import assessment_html
 
 TABLE = "age,sex,ill\n30,f,flu\n30,f,cold\n40,m,flu\n40,m,flu\n50,f,flu\n*,*,flu\n"
@@ -128,6 +128,6 @@ def test_people_are_counted_once() -> None:
     import numpy as np
 
     codes = [np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])]
-    people = People.of(codes, np.ones(4, np.int64), np.array([7, 7, 7, 8]), np.ones(4, bool))
+    people = Crowd.of(codes, np.ones(4, np.int64), np.array([7, 7, 7, 8]), np.ones(4, bool))
     group = np.zeros(people.units, np.int64)
     assert people.in_groups(group, 1).tolist() == [2]

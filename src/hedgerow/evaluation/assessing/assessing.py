@@ -13,8 +13,8 @@ from hedgerow.engines.opening import open_engine
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.evaluation.assessing import choosing, demands
 from hedgerow.evaluation.assessing.assessment import Assessment, ColumnPart, Combination, Disclosure, names_of
-from hedgerow.evaluation.assessing.choosing import Choice
-from hedgerow.evaluation.assessing.people import People
+from hedgerow.evaluation.assessing.choosing import Chosen
+from hedgerow.evaluation.assessing.people import Crowd
 from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
 from hedgerow.evaluation.drafting.draft import in_likely_encoding
 from hedgerow.microdata import Table
@@ -112,7 +112,7 @@ def _choice(
     sensitive: Sequence[str],
     person: str | None,
     tell: Progress,
-) -> Choice:
+) -> Chosen:
     if plan is None:
         if columns is None:
             return choosing.of_draft(data, sensitive, person, tell)
@@ -135,7 +135,7 @@ def _required(
     return demands.checked(require, reading.columns("sensitive"))
 
 
-def _read(data: Any, choice: Choice, engine: str, master: str | None) -> Table:
+def _read(data: Any, choice: Chosen, engine: str, master: str | None) -> Table:
     """Read the columns where the table lies; a file whose encoding nobody stated is tried in the likely ones."""
 
     def read(form: DataFormat) -> Table:
@@ -150,7 +150,7 @@ def _read(data: Any, choice: Choice, engine: str, master: str | None) -> Table:
 
 def _assessed(
     table: Table,
-    choice: Choice,
+    choice: Chosen,
     size: int | None,
     threshold: float,
     withheld: str | None,
@@ -166,7 +166,7 @@ def _assessed(
         raise HedgerowError(Problem("usage", message, hint="check what is given as withheld"))
     person = None if plan.person is None else person_codes(plan.person, table)[0]
     codes = [ranks(table.columns[name])[0] for name in names]
-    people = People.of(codes, counts, person, ~left_out)
+    people = Crowd.of(codes, counts, person, ~left_out)
     group, groups = all_together(people)
     in_group = people.in_groups(group, groups)
     records = np.bincount(group, weights=people.records, minlength=groups).astype(np.int64)

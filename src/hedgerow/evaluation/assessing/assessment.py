@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from hedgerow.evaluation.assessing.choosing import Chosen
-from hedgerow.evaluation.assessing.demands import Demand
+from hedgerow.evaluation.assessing.demands import Demanded
 from hedgerow.version import __version__
 
 
@@ -129,7 +129,7 @@ class Assessment:
     singled_out: int
     parts: tuple[ColumnPart, ...]
     disclosures: tuple[Disclosure, ...]
-    demands: tuple[Demand, ...] = ()
+    demands: tuple[Demanded, ...] = ()
 
     @property
     def met(self) -> bool:

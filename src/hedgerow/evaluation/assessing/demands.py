@@ -19,7 +19,7 @@ LEAST_K = 2
 
 
 @dataclass(frozen=True)
-class Demand:
+class Demanded:
     """One thing that is required.
 
     Attributes
@@ -84,7 +84,7 @@ def judged(
     people: IntArray,
     records: IntArray,
     tallies: Sequence[tuple[SensitiveColumn, Tally]],
-) -> tuple[Demand, ...]:
+) -> tuple[Demanded, ...]:
     """Judge every group by what is required; ``people`` and ``records`` are those of each."""
     found = []
     if "k" in names:
@@ -97,6 +97,6 @@ def judged(
     return tuple(found)
 
 
-def _demand(said: str, column: str | None, fails: Any, records: IntArray) -> Demand:
+def _demand(said: str, column: str | None, fails: Any, records: IntArray) -> Demanded:
     failing = int(fails.sum())
-    return Demand(said, column, not failing, failing, int(records[fails].sum()))
+    return Demanded(said, column, not failing, failing, int(records[fails].sum()))

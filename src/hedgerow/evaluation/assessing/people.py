@@ -17,7 +17,7 @@ from hedgerow.types import IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class Crowd:
     """The units of a table.
 
     Attributes
@@ -40,7 +40,7 @@ class People:
     @classmethod
     def of(
         cls, codes: Sequence[IntArray], counts: IntArray, person: IntArray | None, kept: npt.NDArray[np.bool_]
-    ) -> People:
+    ) -> Crowd:
         """Collapse rows, each of which stands for so many records, to units."""
         rows = np.flatnonzero(kept)
         keys = [column[rows] for column in codes] + ([] if person is None else [person[rows]])

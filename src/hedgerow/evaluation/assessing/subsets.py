@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.evaluation.assessing.people import People, split
+from hedgerow.evaluation.assessing.people import Crowd, split
 from hedgerow.types import IntArray, Progress
 
 Flags = npt.NDArray[np.bool_]
@@ -89,7 +89,7 @@ def affordable_size(columns: int, units: int) -> int:
     return size
 
 
-def every_subset(people: People, size: int, tell: Progress) -> Subsets:
+def every_subset(people: Crowd, size: int, tell: Progress) -> Subsets:
     """Look at every combination of at most so many columns."""
     columns = len(people.codes)
     values = [int(column.max(initial=0)) + 1 for column in people.codes]
@@ -118,7 +118,7 @@ def every_subset(people: People, size: int, tell: Progress) -> Subsets:
     return Subsets(size, tuple(listed), people.number(by_some), tuple(people.number(flags) for flags in needs))
 
 
-def without_each(people: People) -> list[int]:
+def without_each(people: Crowd) -> list[int]:
     """Count, for every column, the people whom all the others together still single out.
 
     The columns are left out by halves, so that each is told apart by far fewer steps than one by one.
@@ -141,7 +141,7 @@ def without_each(people: People) -> list[int]:
     return found
 
 
-def all_together(people: People) -> tuple[IntArray, int]:
+def all_together(people: Crowd) -> tuple[IntArray, int]:
     """Return the group of every unit by all columns."""
     group, groups = np.zeros(people.units, np.int64), 1
     for column in people.codes:
