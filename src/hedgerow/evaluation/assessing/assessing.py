@@ -13,7 +13,7 @@ from hedgerow.engines.opening import open_engine
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.evaluation.assessing import choosing, demands
 from hedgerow.evaluation.assessing.assessment import Assessment, ColumnPart, Combination, Disclosure, names_of
-from hedgerow.evaluation.assessing.choosing import Chosen
+from hedgerow.evaluation.assessing.choosing import KeyColumns
 from hedgerow.evaluation.assessing.people import Crowd
 from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
 from hedgerow.evaluation.drafting.draft import in_likely_encoding
@@ -112,7 +112,7 @@ def _choice(
     sensitive: Sequence[str],
     person: str | None,
     tell: Progress,
-) -> Chosen:
+) -> KeyColumns:
     if plan is None:
         if columns is None:
             return choosing.of_draft(data, sensitive, person, tell)
@@ -135,7 +135,7 @@ def _required(
     return demands.checked(require, reading.columns("sensitive"))
 
 
-def _read(data: Any, choice: Chosen, engine: str, master: str | None) -> Table:
+def _read(data: Any, choice: KeyColumns, engine: str, master: str | None) -> Table:
     """Read the columns where the table lies; a file whose encoding nobody stated is tried in the likely ones."""
 
     def read(form: DataFormat) -> Table:
@@ -150,7 +150,7 @@ def _read(data: Any, choice: Chosen, engine: str, master: str | None) -> Table:
 
 def _assessed(
     table: Table,
-    choice: Chosen,
+    choice: KeyColumns,
     size: int | None,
     threshold: float,
     withheld: str | None,

@@ -16,7 +16,7 @@ HINT = "for example --columns age,sex,city --sensitive diagnosis; in Python colu
 
 
 @dataclass(frozen=True)
-class Chosen:
+class KeyColumns:
     """What is looked at, and how it came to be chosen.
 
     Attributes
@@ -36,25 +36,25 @@ class Chosen:
         return self.chosen != "named"
 
 
-def of_plan(plan: Plan) -> Chosen:
+def of_plan(plan: Plan) -> KeyColumns:
     """Choose what a plan names, without its hierarchies: the table may be coarsened already."""
     asked = plan.to_dict()
     attributes: dict[str, Any] = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier")
     attributes |= {name: asked["attributes"][name] for name in plan.columns("sensitive")}
-    return Chosen(_reading(attributes, plan.person, plan.data), "plan")
+    return KeyColumns(_reading(attributes, plan.person, plan.data), "plan")
 
 
-def of_names(columns: Sequence[str], sensitive: Sequence[str], person: str | None) -> Chosen:
+def of_names(columns: Sequence[str], sensitive: Sequence[str], person: str | None) -> KeyColumns:
     """Choose columns by their names."""
     names = [*columns, *sensitive, *(() if person is None else (person,))]
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         raise HedgerowError(Problem("usage", f"Column {twice!r} is named twice.", hint="give every column one part"))
     roles = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(sensitive, "sensitive")
-    return Chosen(_reading(roles, person, DataFormat()), "named")
+    return KeyColumns(_reading(roles, person, DataFormat()), "named")
 
 
-def of_draft(data: Any, sensitive: Sequence[str], person: str | None, tell: Progress) -> Chosen:
+def of_draft(data: Any, sensitive: Sequence[str], person: str | None, tell: Progress) -> KeyColumns:
     """Choose all columns that a draft would coarsen, but those that are named as something else."""
     seen = examine(data, progress=tell, rows=0)
     others = {*sensitive, person}
@@ -66,7 +66,7 @@ def of_draft(data: Any, sensitive: Sequence[str], person: str | None, tell: Prog
     if not columns:
         raise HedgerowError(Problem("usage", "No column is left to look at.", hint=HINT))
     roles = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(sensitive, "sensitive")
-    return Chosen(_reading(roles, person, seen.format), "proposed")
+    return KeyColumns(_reading(roles, person, seen.format), "proposed")
 
 
 def _reading(attributes: Mapping[str, Any], person: str | None, form: DataFormat) -> Plan:
