@@ -23,7 +23,7 @@ from hedgerow.verification.counting.evidence import Counted, _count_codes, _stra
 from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import Matches, Meeting
 from hedgerow.verification.promises import possible
-from hedgerow.verification.promises.models import Alpha, Close, DifferentValues, Entropy, Recursive, Verdict, _written
+from hedgerow.verification.promises.models import Alpha, Close, DifferentValues, Entropy, Judged, Recursive, _written
 from hedgerow.verification.promises.overlap import in_others
 from hedgerow.verification.promises.possible import AnyForMissing, fits_of
 from hedgerow.verification.reading.original import Original
@@ -161,9 +161,9 @@ def test_heights_count_the_whole_tree() -> None:
 
 def test_different_values() -> None:
     column = counted({0: 2, 1: 1}, {0: 1, 1: 1, 2: 1})
-    assert DifferentValues(2).judge(column) == Verdict(2, True, -2)
-    assert DifferentValues(3).judge(column) == Verdict(2, False, -2)
-    assert DifferentValues(3, matching=True).judge(column) == Verdict(2, False, -2)
+    assert DifferentValues(2).judge(column) == Judged(2, True, -2)
+    assert DifferentValues(3).judge(column) == Judged(2, False, -2)
+    assert DifferentValues(3, matching=True).judge(column) == Judged(2, False, -2)
 
 
 def test_different_values_among_matching_rows() -> None:
@@ -171,10 +171,10 @@ def test_different_values_among_matching_rows() -> None:
     matches = Matches(np.array([[-1], [0], [1]]), numbers(2, 2, 2))
     column = counted({0: 2}, {0: 1, 1: 1}, {0: 1, 2: 1}, matches=matches)
     words = "where a missing cell matches anything, 1 where it is a value of its own"
-    assert DifferentValues(2, matching=True).judge(column) == Verdict(f"2 or more {words}", True, -2)
-    assert DifferentValues(3, matching=True).judge(column) == Verdict(f"2 {words}", False, -2)
-    assert DifferentValues(1, matching=True).judge(column) == Verdict(1, True, -1)
-    assert DifferentValues(2).judge(column) == Verdict(1, False, -1)
+    assert DifferentValues(2, matching=True).judge(column) == Judged(f"2 or more {words}", True, -2)
+    assert DifferentValues(3, matching=True).judge(column) == Judged(f"2 {words}", False, -2)
+    assert DifferentValues(1, matching=True).judge(column) == Judged(1, True, -1)
+    assert DifferentValues(2).judge(column) == Judged(1, False, -1)
     assert column.fewest_matching(2) == 2
     assert column.fewest_matching(9) == 2
     assert column.fewest_matching(1) == 1
@@ -191,16 +191,16 @@ def test_entropy_at_its_limit() -> None:
 
 def test_recursive_at_its_limit() -> None:
     column = counted({0: 4, 1: 2, 2: 2}, {0: 3, 1: 3, 2: 3})
-    assert Recursive(Fraction(2), 3).judge(column) == Verdict("2 times", False, 2)  # it must be below
+    assert Recursive(Fraction(2), 3).judge(column) == Judged("2 times", False, 2)  # it must be below
     assert Recursive(Fraction(201, 100), 3).judge(column).kept
-    assert Recursive(Fraction(1), 2).judge(column) == Verdict("1 times", False, 1)
+    assert Recursive(Fraction(1), 2).judge(column) == Judged("1 times", False, 1)
     few = Recursive(Fraction(9), 4).judge(column)
-    assert few == Verdict("a group with 3 different values", False, math.inf)
+    assert few == Judged("a group with 3 different values", False, math.inf)
 
 
 def test_shares_at_their_limit() -> None:
     column = counted({0: 1, 1: 1}, {0: 1, 1: 3}, {})
-    assert Alpha(0.75).judge(column) == Verdict("0.75", True, 0.75)
+    assert Alpha(0.75).judge(column) == Judged("0.75", True, 0.75)
     assert not Alpha(0.7499).judge(column).kept
     third = counted({0: 1, 1: 1, 2: 1})
     assert Alpha(1 / 3 - 1e-13).judge(third).kept  # rounding is not held against anybody
@@ -209,7 +209,7 @@ def test_shares_at_their_limit() -> None:
 
 def test_distances_at_their_limit() -> None:
     column = counted({0: 3, 1: 1}, {0: 1, 1: 3})
-    assert Close(0.25, "equal").judge(column) == Verdict("0.25", True, 0.25)
+    assert Close(0.25, "equal").judge(column) == Judged("0.25", True, 0.25)
     assert not Close(0.2499, "equal").judge(column).kept
     assert isinstance(Close(0.25, "ordered").distance(column), Ordered)
     assert isinstance(Close(0.25, "equal").distance(column), Equal)

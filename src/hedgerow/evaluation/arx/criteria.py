@@ -25,14 +25,14 @@ OBJECTIVES = (
 
 
 @dataclass
-class Asked:
+class Criteria:
     """What the criteria of a project ask for, in terms of a plan, and those that have no counterpart."""
 
     privacy: dict[str, Any] = field(default_factory=dict)
     without: list[str] = field(default_factory=list)
 
 
-def privacy_of(criteria: list[str]) -> Asked:
+def privacy_of(criteria: list[str]) -> Criteria:
     """Translate criteria.
 
     Examples
@@ -41,7 +41,7 @@ def privacy_of(criteria: list[str]) -> Asked:
     >>> asked.privacy, asked.without
     ({'k': 5, 'l': {'ill': {'distinct': 3}}}, ['(0.1)-avg-risk'])
     """
-    asked = Asked()
+    asked = Criteria()
     for criterion in criteria:
         if not _translated(criterion.strip(), asked.privacy):
             asked.without.append(criterion.strip())

@@ -26,7 +26,7 @@ Metric = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judged:
     """The worst that was found in a column; of two columns that with the greater ``badness`` is worse."""
 
     found: int | str
@@ -43,7 +43,7 @@ class Demand(ABC):
         """The demand in a few words, followed by 'of' and columns."""
 
     @abstractmethod
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Judge a column of a release that has at least one group."""
 
 
@@ -67,15 +67,15 @@ class DifferentValues(Demand):
         """The demand in a few words."""
         return f"{self.least} different values"
 
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Find the group with fewest."""
         fewest = int(column.histograms.distinct.min())
         if not self.matching or fewest >= self.least:
-            return Verdict(fewest, fewest >= self.least, -fewest)
+            return Judged(fewest, fewest >= self.least, -fewest)
         matching = column.fewest_matching(self.least)
         kept = matching >= self.least
         found = by_meaning_of_missing(f"{matching} or more" if kept else matching, fewest)
-        return Verdict(found, kept, -matching)
+        return Judged(found, kept, -matching)
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Entropy(Demand):
         """The demand in a few words."""
         return f"an entropy of at least ln({_written(self.least)})"
 
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Find the group of least entropy."""
         lowest = float(column.histograms.entropies.min())
         kept = lowest >= math.log(self.least) - TOLERANCE
-        return Verdict(f"ln({_written(math.exp(lowest), down=True)})", kept, -lowest)
+        return Judged(f"ln({_written(math.exp(lowest), down=True)})", kept, -lowest)
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,15 @@ class Recursive(Demand):
         """The demand in a few words."""
         return f"the most frequent below {_written(float(self.times))} times those from number {self.start} on"
 
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Find the group in which the most frequent value is most frequent."""
         histograms = column.histograms
         fewest = int(histograms.distinct.min())
         if fewest < self.start:
-            return Verdict(f"a group with {fewest} different values", kept=False, badness=math.inf)
+            return Judged(f"a group with {fewest} different values", kept=False, badness=math.inf)
         pairs = zip(histograms.greatest.tolist(), histograms.tails(self.start).tolist(), strict=True)
         worst = max(Fraction(greatest, tail) for greatest, tail in dict.fromkeys(pairs))
-        return Verdict(f"{_written(float(worst))} times", worst < self.times, float(worst))
+        return Judged(f"{_written(float(worst))} times", worst < self.times, float(worst))
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class Alpha(Demand):
         """The demand in a few words."""
         return f"a share of at most {_written(self.most)}"
 
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Find the group of greatest share."""
         greatest = float((column.histograms.greatest / np.maximum(column.histograms.totals, 1)).max())
-        return Verdict(_written(greatest), greatest <= self.most + TOLERANCE, greatest)
+        return Judged(_written(greatest), greatest <= self.most + TOLERANCE, greatest)
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,12 @@ class Close(Demand):
             return Ordered(len(column.ways))
         return Hierarchical(column.ways, column.reader.ways)
 
-    def judge(self, column: Counted) -> Verdict:
+    def judge(self, column: Counted) -> Judged:
         """Find the group that is farthest from all released records."""
         if self.metric == "ordered" and not column.in_order:
-            return Verdict("values that are not all numbers, so have no order", kept=False, badness=math.inf)
+            return Judged("values that are not all numbers, so have no order", kept=False, badness=math.inf)
         farthest = float(self.distance(column).between(column.histograms, column.overall).max())
-        return Verdict(_written(farthest), farthest <= self.most + TOLERANCE, farthest)
+        return Judged(_written(farthest), farthest <= self.most + TOLERANCE, farthest)
 
 
 def _diverse(asked: Any, attribute: Attribute) -> Demand:
