@@ -21,6 +21,7 @@ from hedgerow.cli.app import app
 from hedgerow.evaluation.synthetic import clinic, write_demo
 from hedgerow.outside import children
 from hedgerow.outside.working_folder import SETTINGS, module_path
+from tests.cases.arx_projects import Project
 from tests.processes.spark import has_java, submit_arguments
 from tests.robustness.planted import OTHERS, marks_in, plant
 
@@ -44,6 +45,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     levels = Plan.load(folder / "plain.yaml").to_dict()
     levels["attributes"]["income"] = {"role": "quasi-identifier", "hierarchy": {"bands": [10_000, 50_000]}}
     (folder / "levels.yaml").write_text(Plan.from_dict(levels).to_yaml())
+    Project(("age", "sex"), [["33", "f"]] * 9, {"sex": [["f", "*"]]}).save(folder / "project.deid")
     (folder / "keys.txt").write_text(rows[1].rpartition('"')[2].split(",")[1] + "\n")
     return folder, marks
 
@@ -66,7 +68,8 @@ EVERY_COMMAND = (
     "plan draft all.csv",
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
-    "plan to-arx plain.yaml -o arx --data all.csv",
+    "plan from-arx project.deid -o from-arx",
+    "plan to-arx levels.yaml -o arx --data all.csv",
     "explain all.csv plain.yaml",
     "assess all.csv plain.yaml -o assessed.html",
     "bound all.csv plain.yaml --effort 1s",
