@@ -563,7 +563,7 @@ def _put(
         table = done.table.cast(release.rows.schema)  # what was checked: a second query might give other rows
     if link is not None:
         publish_link(release, link)
-    return dataclasses.replace(done, rows=Rows.of_table(table, release.rows.link))
+    return dataclasses.replace(done, rows=Rows.of_table(table, release.rows.link, release.rows.notes))
 
 
 def _form(data: Any, plan: Plan, source: Engine) -> str:

@@ -134,10 +134,10 @@ def test_a_format_that_is_written_is_offered_for_releases() -> None:
         "own", "Own", "written too", 25, (".own",), open_csv, writer="hedgerow.engines.export:CSV"
     )
     with FILE_FORMATS.registered(written):
-        assert release_forms() == ("csv", "parquet", "own", "parts")
-        assert "csv|parquet|own|parts" in help_of("anonymize")
-        assert "csv|parquet|own" in help_of("release", "export")
-    assert "csv|parquet|parts" in help_of("anonymize")
+        assert release_forms() == ("csv", "parquet", "own", "excel", "spss", "stata", "parts")
+        assert "csv|parquet|own|excel|spss|stata|parts" in help_of("anonymize")
+        assert "csv|parquet|own|excel|spss|stata" in help_of("release", "export")
+    assert "csv|parquet|excel|spss|stata|parts" in help_of("anonymize")
 
 
 @pytest.mark.usefixtures("bars")

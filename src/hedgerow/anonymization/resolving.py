@@ -73,4 +73,7 @@ def _filled(plan: Plan, table: Table, microdata: Microdata) -> Plan:
             attributes[column.name] = attributes[column.name].model_copy(update={"hierarchy": column.spec})
     for sensitive in microdata.sensitive:
         attributes[sensitive.name] = attributes[sensitive.name].model_copy(update={"hierarchy": sensitive.spec})
+    for name, note in table.notes.items():
+        if note.title and name in plan.released_columns and attributes[name].title is None:
+            attributes[name] = attributes[name].model_copy(update={"title": note.title})
     return plan.model_copy(update={"attributes": attributes, "data": table.format})

@@ -101,6 +101,6 @@ def release_forms() -> tuple[str, ...]:
     Examples
     --------
     >>> release_forms()
-    ('csv', 'parquet', 'parts')
+    ('csv', 'parquet', 'excel', 'spss', 'stata', 'parts')
     """
     return (*(one.name for one in release_formats()), *(form for one in ENGINES for form in one.forms))

@@ -11,6 +11,7 @@ from hedgerow.engines.hearing import Hearing
 from hedgerow.engines.relay import Relay
 from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, Problem
+from hedgerow.microdata.notes import notes_of
 from hedgerow.microdata.read import read_batches
 from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.plan import DataFormat, Plan
@@ -63,6 +64,7 @@ class DuckDBSession:
         self.place = str(data) if isinstance(data, str | Path) else "data"
         rows = read_batches(data, plan)
         self.format: DataFormat | None = rows.format
+        self.notes = notes_of(rows.schema)
         self._names = rows.names
         self._inside = {name: f"column {number}" for number, name in enumerate(rows.schema.names)}
         self._outside = {inside: name for name, inside in self._inside.items()}

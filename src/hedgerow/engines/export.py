@@ -7,16 +7,17 @@ fixed size, so a file may be larger than memory.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hedgerow.engines.descriptor import ENGINES, release_forms
 from hedgerow.engines.rows import Rows, Selected
 from hedgerow.engines.spreadsheet import guard, unguard
+from hedgerow.engines.writer import Writer
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.microdata.read import dictionary_encoded
+from hedgerow.microdata.read import check_extra, dictionary_encoded
+from hedgerow.plan import DataFormat
 from hedgerow.plan.formats import FormatDescriptor, found_by_name, release_formats
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20
 """Rows that are written at a time: a row group of Parquet."""
-
-
-@dataclass(frozen=True)
-class Writer:
-    """How rows are written to a file of some format, and taken from one that was written so."""
-
-    write: Callable[[Rows, Path], None]
-    read_back: Callable[[Path], Rows]
 
 
 def write(rows: Rows, folder: Path, form: str) -> str:
@@ -43,15 +36,18 @@ def write(rows: Rows, folder: Path, form: str) -> str:
     return one.released_file
 
 
-def read_back(path: Path) -> Rows:
-    """Take rows from a file, or a folder of Parquet files, that was written."""
-    return _writer(next(one for one in release_formats() if one.released_file == path.name)).read_back(path)
+def read_back(path: Path, form: DataFormat) -> Rows:
+    """Take rows from a file, or a folder of Parquet files, that was written under a plan that says ``form``."""
+    return _writer(next(one for one in release_formats() if one.released_file == path.name)).read_back(path, form)
 
 
 def check_form(form: str) -> None:
     """Refuse a word that does not say how a release is written."""
     if form not in release_forms():
         raise _not_written(form)
+    for one in release_formats():
+        if one.name == form:
+            check_extra(one)
 
 
 def _not_written(form: str) -> HedgerowError:
@@ -94,7 +90,7 @@ def _write_parquet(rows: Rows, path: Path) -> None:
             writer.write_table(block, row_group_size=BLOCK)
 
 
-def _read_parquet_back(path: Path) -> Rows:
+def _read_parquet_back(path: Path, form: DataFormat) -> Rows:
     """Take rows from a file, or from a folder of files, one after the other."""
     import pyarrow.dataset as ds
 
@@ -149,7 +145,7 @@ def _needs_quotes(cell: str) -> bool:
     return not cell or any(sign in cell for sign in '",\r\n') or cell != cell.strip()
 
 
-def _read_csv_back(path: Path) -> Rows:
+def _read_csv_back(path: Path, form: DataFormat) -> Rows:
     """Take rows from a file; all cells are text."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv

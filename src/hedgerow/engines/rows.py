@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hedgerow.microdata.notes import ColumnNote
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
@@ -63,15 +64,23 @@ class Rows:
     link
         Private: what is behind them. The number of the input record (from 0) behind every row; or classes and groups,
         where records have no numbers; None where it is not known any more.
+    notes
+        What a file that holds labels says of the columns beside their cells.
     """
 
     select: Callable[[], Selected]
     link: IntArray | CountedLink | None = None
+    notes: Mapping[str, ColumnNote] = field(default_factory=dict)
 
     @classmethod
-    def of_table(cls, table: pa.Table, link: IntArray | CountedLink | None = None) -> Rows:
+    def of_table(
+        cls,
+        table: pa.Table,
+        link: IntArray | CountedLink | None = None,
+        notes: Mapping[str, ColumnNote] | None = None,
+    ) -> Rows:
         """Take rows from a table in memory."""
-        return cls(lambda: Selected(table.schema, lambda: iter(table.to_batches())), link)
+        return cls(lambda: Selected(table.schema, lambda: iter(table.to_batches())), link, notes or {})
 
     @cached_property
     def selected(self) -> Selected:

@@ -26,6 +26,7 @@ from hedgerow.engines.rows import CountedLink, Rows, Selected
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.classes import number_classes
+from hedgerow.microdata.notes import ColumnNote
 from hedgerow.microdata.read import check_columns, clean, gather, needed_columns
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import DataFormat, Plan
@@ -167,6 +168,12 @@ class SqlEngine:
         """The library of the table that was given."""
         return self.session.library
 
+    @property
+    def notes(self) -> Mapping[str, ColumnNote]:
+        """What the file that was loaded says of its columns; nothing of a table that was never a file."""
+        found: Mapping[str, ColumnNote] = getattr(self.session, "notes", {})
+        return found
+
     def read(self, plan: Plan, also: Sequence[str] = ()) -> CollapsedTable:
         """Read distinct values of quasi-identifiers and sensitive columns, with counts; ``also``: more columns."""
         import pyarrow as pa
@@ -192,6 +199,7 @@ class SqlEngine:
             stay,
             session.format or plan.data,
             counts,
+            self.notes,
             raw.select([*names]),
             names,
         )
@@ -210,7 +218,7 @@ class SqlEngine:
         }
         released = set(plan.released_columns)
         stay = tuple(name for name in source.kinds if name not in released)
-        return Table(columns, raw.num_rows, stay, session.format or plan.data)
+        return Table(columns, raw.num_rows, stay, session.format or plan.data, notes=self.notes)
 
     @property
     def executor(self) -> Executor:

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 KEY = b"hedgerow.column"
+WHY = " (missing)"
+"""What the name of a column that says why another is missing ends in."""
 MOST_LABELS = 100_000
 """Labels of a column that are kept."""
 LONGEST_TITLE = 1_000
 """Characters of a title that are kept."""
 
-ColumnKind = Literal["text", "number", "date", "moment", "time", ""]
+ColumnKind = Literal["", "text"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,14 @@ class ColumnNote:
         The code behind each label, as text.
     kind
         What the file says its cells are; empty: it does not say.
+    published
+        Whether cells are labels; else they are the codes.
+    missing
+        The code behind each kind of missing value.
 
     Examples
     --------
-    >>> note = ColumnNote("Sex", {"male": "1"}, "number")
+    >>> note = ColumnNote("Sex", {"male": "1"})
     >>> ColumnNote.of(note.on("sex")) == note
     True
     """
@@ -45,13 +51,14 @@ class ColumnNote:
     title: str = ""
     codes: Mapping[str, str] = field(default_factory=dict)
     kind: ColumnKind = ""
+    published: bool = True
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     def on(self, name: str) -> pa.Field:
         """Return a column of text that has this note."""
         import pyarrow as pa
 
-        told = {"title": self.title, "codes": dict(self.codes), "kind": self.kind}
-        return pa.field(name, pa.string(), metadata={KEY: json.dumps(told)})
+        return pa.field(name, pa.string(), metadata={KEY: json.dumps(asdict(self))})
 
     @classmethod
     def of(cls, column: pa.Field) -> ColumnNote:
@@ -59,10 +66,21 @@ class ColumnNote:
         written = (column.metadata or {}).get(KEY)
         try:
             told = json.loads(written or b"{}")
-            title, codes, kind = told.get("title", ""), told.get("codes", {}), told.get("kind", "")
-        except (ValueError, AttributeError, RecursionError):
+            found = cls(**told)
+        except (ValueError, TypeError, RecursionError):
             return cls()
-        plain = isinstance(title, str) and isinstance(codes, dict) and len(codes) <= MOST_LABELS
-        if not plain or not all(isinstance(code, str) for code in codes.values()):
-            return cls()
-        return cls(title[:LONGEST_TITLE], codes, kind if kind in ("text", "number", "date", "moment", "time") else "")
+        plain = type(found.title) is str and found.kind in ("", "text") and type(found.published) is bool
+        return found if plain and _is_codes(found.codes) and _is_codes(found.missing) else cls()
+
+
+def _is_codes(told: object) -> bool:
+    """Tell whether something is a bounded number of codes by their labels."""
+    if not isinstance(told, dict) or len(told) > MOST_LABELS:
+        return False
+    return all(isinstance(part, str) for pair in told.items() for part in pair)
+
+
+def notes_of(schema: pa.Schema) -> dict[str, ColumnNote]:
+    """Return the notes of all columns that have one."""
+    found = {column.name: ColumnNote.of(column) for column in schema}
+    return {name: note for name, note in found.items() if note != ColumnNote()}

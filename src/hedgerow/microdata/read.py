@@ -7,10 +7,11 @@ holds, nor names of columns that only the data has.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib.util
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata.header import first_record
+from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.outside import sandbox
 from hedgerow.outside.sandbox.limits import MOST_COLUMNS, Limits, room
@@ -73,6 +75,8 @@ class Table:
         How the source is written, with everything found out filled in.
     counts
         How many records each row stands for, where an engine has collapsed the table; None: one each.
+    notes
+        What the source says of its columns beside their cells.
     """
 
     columns: dict[str, pa.ChunkedArray]
@@ -80,6 +84,7 @@ class Table:
     not_released: tuple[str, ...]
     format: DataFormat
     counts: npt.NDArray[np.int64] | None = None
+    notes: Mapping[str, ColumnNote] = dataclasses.field(default_factory=dict)
 
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
@@ -97,7 +102,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     released = set(plan.released_columns)
     stay = tuple(name for name in names if name not in released)
-    return Table(columns, table.num_rows, stay, form)
+    return Table(columns, table.num_rows, stay, form, notes=notes_of(table.schema))
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ def read_gathered(source: Any, plan: Plan) -> Table:
     columns = {name: clean(gathered.column(name), read.format.missing) for name in read.schema.names}
     released = set(plan.released_columns)
     stay = tuple(name for name in read.names if name not in released)
-    return Table(columns, gathered.num_rows, stay, read.format)
+    return Table(columns, gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
 
 
 def gather(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.Table:
@@ -205,6 +210,12 @@ def file_schema(path: Path, form: DataFormat) -> pa.Schema:
     """Return the columns of a file with their types, without reading its rows; those of a CSV file are text."""
     with _ask("describe", path, form) as answer:
         return answer.schema
+
+
+def file_batches(path: Path, form: DataFormat) -> tuple[pa.Schema, Callable[[], Iterator[pa.RecordBatch]]]:
+    """Return the columns of a file, and what starts its rows; all of them, as they are written."""
+    schema = file_schema(path, form)
+    return schema, lambda: _closing(_ask("stream", path, form, schema.names))
 
 
 @dataclass(frozen=True)
@@ -292,8 +303,9 @@ def file_format(path: Path, form: DataFormat, name: str | None = None) -> Format
 
 def check_extra(written: FormatDescriptor) -> None:
     """Refuse a format whose library is not installed."""
-    if written.needs and importlib.util.find_spec(written.needs) is None:
-        message = f"{written.title} files are read and written by {written.needs}, which is not installed."
+    lacking = [name for name in written.needs if importlib.util.find_spec(name) is None]
+    if lacking:
+        message = f"{written.title} files need {' and '.join(lacking)}, which is not installed."
         raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[formats]'"))
 
 

@@ -40,7 +40,7 @@ class FormatDescriptor:
     ending
         What the name of a released file ends in, without the dot, where that is not ``name``.
     needs
-        The library that reads it, where that comes with the extra ``formats``; empty where it comes with Hedgerow.
+        The modules that read and write it and come with the extra ``formats``, not with Hedgerow.
     density
         How many bytes of plain columns a byte of such a file may stand for: its reader gets that much more time and
         memory.
@@ -58,7 +58,7 @@ class FormatDescriptor:
     tells_extent: bool = False
     writer: str = ""
     ending: str = ""
-    needs: str = ""
+    needs: tuple[str, ...] = ()
     density: int = 1
 
     @property

@@ -216,6 +216,9 @@ class Attribute(Frozen):
     """One column: what it is, how it is coarsened, and how far."""
 
     role: Role
+    title: str | None = Field(
+        default=None, max_length=1000, description="what people call the column; by default what its file says"
+    )
     hierarchy: HierarchySpec | None = None
     intervals: Literal["free"] | None = None
     snap: Number | None = Field(

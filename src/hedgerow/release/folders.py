@@ -74,7 +74,7 @@ def publish(
                 _write_link(release, linked)
         if linked is not None:
             linked.confirm()
-    rows = release.rows if release.rows.query is None else read_back(output / name)
+    rows = release.rows if release.rows.query is None else read_back(output / name, release.plan.data)
     return dataclasses.replace(release, rows=rows, verification=found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from hedgerow.engines.in_place import search_in_place
 from hedgerow.engines.local import LocalEngine
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.notes import ColumnNote
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
 from hedgerow.release.certifying import certified
@@ -74,13 +76,23 @@ def make_where_it_lies(
     return replace(release, private={**release.private, "frequency_sets_counted_in_place": found.counted})
 
 
+def titled_notes(plan: Plan, notes: Mapping[str, ColumnNote]) -> dict[str, ColumnNote]:
+    """Return what is said of the released columns, with the titles of the plan."""
+    return {
+        name: replace(notes.get(name, ColumnNote()), title=plan.attributes[name].title or "")
+        for name in plan.released_columns
+        if name in notes or plan.attributes[name].title
+    }
+
+
 def make_release(table: Table, settled: Settled, engine: Engine | None = None) -> Release:
     """Put what is settled into rows, plan and facts; what comes out is not verified yet."""
     engine = engine or LocalEngine()
     microdata, solution = settled.microdata, settled.solution
     plan = settled.plan
+    rows = engine.apply(plan, table, settled.whole, microdata, solution.recoding)
     return Release(
-        engine.apply(plan, table, settled.whole, microdata, solution.recoding),
+        replace(rows, notes=titled_notes(plan, table.notes)),
         plan,
         release_facts(plan, table, microdata, solution),
         engine.library,

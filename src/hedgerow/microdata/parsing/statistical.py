@@ -14,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.microdata.notes import LONGEST_TITLE, MOST_LABELS, ColumnKind, ColumnNote
+from hedgerow.microdata.notes import LONGEST_TITLE, MOST_LABELS, WHY, ColumnNote
 from hedgerow.microdata.parsing.form import Form
 from hedgerow.microdata.parsing.texts import Cells, TextTable, cell_text, check_cells, parsing, texts
 from hedgerow.plan.hierarchy.numbers import number_label
-
-WHY = " (missing)"
-"""What the name of a column that says why another is missing ends in."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +83,14 @@ class Variable:
         """Return of which kind a missing cell is: its label, or the code itself."""
         return self.label(cell) if self.is_missing(cell) else None
 
-    def note(self, title: str) -> ColumnNote:
+    def note(self, title: str, published: bool) -> ColumnNote:
         """Say what the file says of it."""
         codes: dict[str, str] = {}
-        for code, label in sorted(self.labels.items(), key=lambda item: str(item[0])):
-            if label.strip() and not self.is_missing(code):
-                codes.setdefault(label.strip(), self.plain(code) or "")
-        return ColumnNote(title, codes if len(codes) <= MOST_LABELS else {}, self.kind)
-
-    @property
-    def kind(self) -> ColumnKind:
-        """What its cells are."""
-        return "text" if self.is_text else ""
+        missing: dict[str, str] = {}
+        for code, label in sorted(self.labels.items(), key=lambda item: str(item[0]))[:MOST_LABELS]:
+            if label.strip():
+                (missing if self.is_missing(code) else codes).setdefault(label.strip(), self.plain(code) or "")
+        return ColumnNote(title, codes, "text" if self.is_text else "", published, missing)
 
 
 def open_statistical(path: Path, form: Form, reader: Callable[..., Any], options: Mapping[str, Any]) -> TextTable:
@@ -113,7 +106,7 @@ def open_statistical(path: Path, form: Form, reader: Callable[..., Any], options
         titles = told.column_names_to_labels
         notes: dict[str, ColumnNote] = {}
         for name, variable in variables.items():
-            notes[name] = variable.note(str(titles.get(name) or "").strip()[:LONGEST_TITLE])
+            notes[name] = variable.note(str(titles.get(name) or "").strip()[:LONGEST_TITLE], form.labels == "publish")
             if variable.has_kinds and name + WHY not in variables:
                 notes[name + WHY] = ColumnNote(kind="text")
 

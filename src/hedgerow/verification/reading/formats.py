@@ -121,12 +121,20 @@ def _original_workbook(path: Path, form: DataFormat) -> OpenTable:
     return open_texts("workbooks:workbook", path, 16, sheet=form.sheet)
 
 
+def _released_workbook(path: Path, form: DataFormat) -> OpenTable:
+    return open_texts("workbooks:workbook", path, 16, sheet="data")
+
+
+def _released_package(name: str, path: Path, form: DataFormat) -> OpenTable:
+    return open_texts("packages:package", path, 8, package=name, labels=form.labels, all_used=True)
+
+
 FORMATS: dict[str, Format] = {
     "csv": Format(_original_csv, _released_csv),
     "parquet": Format(partial(_original_columnar, "parquet"), partial(_original_columnar, "parquet")),
     "arrow": Format(partial(_original_columnar, "arrow")),
-    "excel": Format(_original_workbook),
-    "spss": Format(partial(_package, "spss")),
-    "stata": Format(partial(_package, "stata")),
+    "excel": Format(_original_workbook, _released_workbook),
+    "spss": Format(partial(_package, "spss"), partial(_released_package, "spss")),
+    "stata": Format(partial(_package, "stata"), partial(_released_package, "stata")),
     "sas": Format(partial(_package, "sas")),
 }

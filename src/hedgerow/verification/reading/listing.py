@@ -14,7 +14,7 @@ from hedgerow.verification.result import Promise
 SIGNATURE = "signature.json"
 """The detached signature that may lie beside the release."""
 NAMED = ("plan.yaml", "facts.json")
-DATA = ("data.csv", "data.parquet")
+DATA = ("data.csv", "data.parquet", "data.xlsx", "data.sav", "data.dta")
 PART = re.compile(r"part-[0-9]{5,9}\.parquet")
 
 

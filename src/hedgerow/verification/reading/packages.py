@@ -28,7 +28,10 @@ ROWS = 1 << 16
 
 def package_header(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
     """Return the names of the columns: the variables, each that is missing in several ways followed by the ways."""
-    return TaskResult({"header": _File(files[0], request).header})
+    found = _File(files[0], request)
+    if request.get("all_used"):
+        found.check_labels()
+    return TaskResult({"header": found.header, "titles": found.titles})
 
 
 def package_rows(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
@@ -57,6 +60,21 @@ class _File:
             if self._ways(name) and name + KINDS_OF not in about.column_names:
                 self._columns.append((name, True))
         self.header = [name + KINDS_OF if why else name for name, why in self._columns]
+
+    @property
+    def titles(self) -> list[str]:
+        """What the file calls the columns."""
+        labels = self._about.column_names_to_labels
+        return ["" if why else str(labels.get(name) or "") for name, why in self._columns]
+
+    def check_labels(self) -> None:
+        """Refuse a label of a code that no row has: a release says nothing of values that are not in it."""
+        cells, _ = self._call()
+        for name, labels in (self._about.variable_value_labels or {}).items():
+            there = {_bare(cell) for cell in cells.get(name, ())}
+            if any(_bare(code) not in there for code in labels):
+                message = "The file has a label for a code that no row has."
+                raise DataError(Problem("format", message, self._place))
 
     def rows(self, at: Sequence[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Give some columns, piece by piece."""

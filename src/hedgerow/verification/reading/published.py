@@ -13,7 +13,7 @@ from hedgerow.plan import Plan
 from hedgerow.types import IntArray
 from hedgerow.verification.reading.cells import Kind, as_text, kind_of, unguarded
 from hedgerow.verification.reading.formats import open_released
-from hedgerow.verification.reading.listing import Listing
+from hedgerow.verification.reading.listing import DATA, Listing
 from hedgerow.verification.reading.stated import read_facts
 
 if TYPE_CHECKING:
@@ -109,6 +109,9 @@ def _read_data(path: Path, plan: Plan) -> tuple[tuple[str, ...], dict[str, pa.Ch
     """Return the names of all columns, cells and kinds of those that the plan names, and the number of rows."""
     opened = open_released(path, plan.data)
     header, table = opened.header, opened.table(range(len(opened.header)))
+    for name, title in zip(header, opened.titles, strict=False):
+        if title and (name not in plan.attributes or not (plan.attributes[name].title or "").startswith(title)):
+            raise DataError(Problem("format", "A column has a title that the plan does not give it.", str(path)))
     known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
     kinds = {name: kind_of(column) for name, column in known.items()}
     columns = {name: unguarded(column) if opened.guarded else as_text(column) for name, column in known.items()}
@@ -129,11 +132,11 @@ def open_release(folder: Path) -> tuple[Plan, Mapping[str, Any], Path]:
     if unsafe:
         message = f"The folder is not opened: {unsafe[0]} is, or holds, a link or something else that is no plain file."
         raise DataError(Problem("not-a-release", message, str(folder), "name the folder that anonymize wrote"))
-    csv_file, parquet = folder / "data.csv", folder / "data.parquet"
-    data = [*([csv_file] if csv_file.is_file() else []), *([parquet] if parquet.exists() else [])]
+    data = [folder / name for name in DATA if (folder / name).is_file() or (folder / name / ".").is_dir()]
     lacking = [name for name in ("plan.yaml", "facts.json") if not (folder / name).is_file()]
     if lacking or len(data) != 1:
-        lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or ["data.csv or data.parquet"])[0]
+        known = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
+        lacks = "more than one data file" if len(data) > 1 else "no " + (lacking or [known])[0]
         hint = "name the folder that anonymize wrote"
         raise DataError(Problem("not-a-release", f"The folder is not a release: it has {lacks}.", str(folder), hint))
     return Plan.load(folder / "plan.yaml", files=False), _read_facts(folder / "facts.json"), data[0]

@@ -38,6 +38,8 @@ class OpenTable:
         Reads columns by position, batch by batch.
     guarded
         Whether cells are guarded against spreadsheets.
+    titles
+        What the file calls its columns beside their names, in the same order; empty where it cannot say.
     """
 
     header: tuple[str, ...]
@@ -45,6 +47,7 @@ class OpenTable:
     place: str
     batches: Callable[[Sequence[int]], Iterator[pa.RecordBatch]]
     guarded: bool = False
+    titles: tuple[str, ...] = ()
 
     def table(self, at: Sequence[int]) -> pa.Table:
         """Read columns by position, whole."""
@@ -85,8 +88,9 @@ def open_texts(tasks: str, path: Path, density: int, **request: Any) -> OpenTabl
             yield from answer.batches()
 
     with ask("header") as answer:
-        header = tuple(answer.facts["header"])
-    return OpenTable(header, pa.schema([(f"f{at}", pa.string()) for at in range(len(header))]), str(path), batches)
+        header, titles = tuple(answer.facts["header"]), tuple(answer.facts.get("titles", ()))
+    schema = pa.schema([(f"f{at}", pa.string()) for at in range(len(header))])
+    return OpenTable(header, schema, str(path), batches, titles=titles)
 
 
 def open_in_memory(source: Any, place: str) -> OpenTable:

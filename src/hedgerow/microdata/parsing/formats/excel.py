@@ -108,6 +108,7 @@ DESCRIPTOR = FormatDescriptor(
     opened=open_excel,
     options=("sheet",),
     ending="xlsx",
-    needs="python_calamine",
+    needs=("python_calamine", "xlsxwriter"),
+    writer="hedgerow.engines.excel_export:EXCEL",
     density=16,
 )

@@ -32,6 +32,6 @@ DESCRIPTOR = FormatDescriptor(
     endings=(".sas7bdat", ".xpt"),
     opened=open_sas,
     ending="xpt",
-    needs="pyreadstat",
+    needs=("pyreadstat",),
     density=8,
 )

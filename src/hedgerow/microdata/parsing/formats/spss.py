@@ -34,6 +34,7 @@ DESCRIPTOR = FormatDescriptor(
     options=("labels",),
     tells_extent=True,
     ending="sav",
-    needs="pyreadstat",
+    needs=("pyreadstat", "pandas"),
+    writer="hedgerow.engines.statistical_export:SPSS",
     density=4,
 )

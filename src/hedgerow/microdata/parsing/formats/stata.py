@@ -27,6 +27,7 @@ DESCRIPTOR = FormatDescriptor(
     options=("labels",),
     tells_extent=True,
     ending="dta",
-    needs="pyreadstat",
+    needs=("pyreadstat", "pandas"),
+    writer="hedgerow.engines.statistical_export:STATA",
     density=4,
 )
