@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
     from hedgerow.evaluation.leaving_out import LeavingOut
+    from hedgerow.evaluation.people import repeated_people
     from hedgerow.evaluation.reach import simulate
     from hedgerow.evaluation.tightening import ProposedLimits
     from hedgerow.maintenance import MaintainedRelease, create_release, open_release
@@ -87,6 +88,7 @@ _HOME = {
     "bound": "api",
     "compare": "api",
     "draft_plan": "evaluation.drafting.examining",
+    "repeated_people": "evaluation.people",
     "explain": "api",
     "lattice": "api",
     "leave_out": "api",
@@ -141,6 +143,7 @@ __all__ = [
     "privacy",
     "propose_limits",
     "read_hierarchy",
+    "repeated_people",
     "report",
     "save",
     "sign",

@@ -22,6 +22,7 @@ from hedgerow.cli.options import (
     PlanArgument,
     ThreadsOption,
 )
+from hedgerow.cli.people import as_plain, warn_of
 from hedgerow.cli.plan import plan_app
 from hedgerow.cli.prepare import prepare
 from hedgerow.cli.printing import EscapingGroup, print_json, show, tell
@@ -112,6 +113,7 @@ def anonymize(
     """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
     from hedgerow.api import anonymize
     from hedgerow.cli.patience import patience_of, stoppable
+    from hedgerow.evaluation.people import repeated_people
     from hedgerow.outside.server import shown
     from hedgerow.plan import Plan
     from hedgerow.reports.terminal.release import release_summary
@@ -123,6 +125,7 @@ def anonymize(
     chosen = read_levels(levels)
     if chosen is not None:
         asked = asked.with_levels(chosen)
+    repeats = repeated_people(data, asked)
     with ProgressBar() as progress, stoppable(patience_of(budget)) as patience:
         release = anonymize(
             data,
@@ -141,9 +144,10 @@ def anonymize(
         )
     verdict = verdict_on(release).to_dict()
     if as_json:
-        print_json({**release.facts, "verdict": verdict})
+        print_json({**release.facts, "verdict": verdict, **as_plain(repeats)})
         return
     show(release_summary, release.told, verdict)
+    warn_of(repeats)
     tell("\n[green]verified[/] and written to [bold]{}[/]", shown(output))
     if link is not None:
         tell("private link table: {} — never share it", link)
@@ -159,17 +163,20 @@ def explain(
 ) -> None:
     """Say, before any run, what the limits cost: what must be withheld, why, and which single change would help."""
     from hedgerow.api import explain
+    from hedgerow.evaluation.people import repeated_people
     from hedgerow.reports.terminal.release import explanation_summary
 
     found = explain(data, plan, engine, master).to_dict()
+    repeats = repeated_people(data, plan)
     if as_json:
-        print_json(found)
+        print_json({**found, **as_plain(repeats)})
     else:
         show(explanation_summary, found)
+        warn_of(repeats)
 
 
-app.command(cls=DescribedCommand)(assess)
 app.command(cls=DescribedCommand)(apply)
+app.command(cls=DescribedCommand)(assess)
 app.command(cls=DescribedCommand)(lattice)
 app.command(cls=DescribedCommand)(compare)
 app.command(cls=DescribedCommand)(bound)

@@ -258,6 +258,7 @@ def _told(seen: Any) -> Answer:
     import yaml
 
     from hedgerow.evaluation.drafting.distribution import distribution
+    from hedgerow.evaluation.people import repeats_seen
 
     columns = []
     for column, proposal in zip(seen.columns, seen.proposals, strict=True):
@@ -277,7 +278,8 @@ def _told(seen: Any) -> Answer:
             }
         )
     preview = [[None if cell is None else _short(cell) for cell in row] for row in seen.preview[:PREVIEW_ROWS]]
-    return {"records": seen.records, "columns": columns, "preview": preview}
+    repeats = [asdict(repeat) for repeat in repeats_seen(seen)]
+    return {"records": seen.records, "columns": columns, "preview": preview, "repeats": repeats}
 
 
 def _short(text: str) -> str:

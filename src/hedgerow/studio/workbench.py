@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from hedgerow.anonymization.explanation import Explanation, Lift, Outlook
 from hedgerow.errors import HedgerowError, PlanError, Problem
 from hedgerow.evaluation.leaving_out import without_column
+from hedgerow.evaluation.people import Repeat
 from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.hierarchy import Hierarchy
@@ -52,8 +53,8 @@ class TableSource:
         What a person calls it; shows no password.
     form
         How it was said to be written when it was looked at; None if nothing was said.
-    records, columns, preview
-        What was seen in it: how many records, its columns, some of its first rows.
+    records, columns, preview, repeats
+        What was seen in it: how many records, its columns, some of its first rows, and identifiers that repeat.
     """
 
     place: str = field(repr=False)
@@ -62,12 +63,15 @@ class TableSource:
     records: int
     columns: tuple[ColumnView, ...] = field(repr=False)
     preview: tuple[tuple[str | None, ...], ...] = field(repr=False)
+    repeats: tuple[Repeat, ...] = ()
 
     def seen_anew(self, raw: Mapping[str, Any]) -> TableSource:
         """Return the table with what a reader saw in it."""
         columns = tuple(ColumnView.of(column) for column in raw["columns"])
         preview = tuple(map(tuple, raw["preview"]))
-        return replace(self, form=raw["form"], records=int(raw["records"]), columns=columns, preview=preview)
+        repeats = tuple(Repeat(**repeat) for repeat in raw["repeats"])
+        records = int(raw["records"])
+        return TableSource(self.place, self.name, raw["form"], records, columns, preview, repeats)
 
 
 class Workbench:
@@ -82,6 +86,7 @@ class Workbench:
         self.store: str | None = None
         self.store_job: Job | None = None  # a change of the maintained release, or a look at it
         self.jobs: list[Job] = []  # all work besides runs: reports, and the above
+        self.rows_are_people = False  # somebody has said so
         self._past: list[Plan] = []
         self._future: list[Plan] = []
         self._lock = threading.RLock()
@@ -100,6 +105,7 @@ class Workbench:
         source = TableSource(place, name, None, 0, (), ()).seen_anew(found)
         with self._lock:
             self.source = source
+            self.rows_are_people = False
             self._begin(taken)
 
     def read_plan(self, path: Path, name: str) -> Plan:
