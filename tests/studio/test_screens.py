@@ -27,7 +27,8 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
     page.goto(studio.link())
     page.set_input_files("[data-testid=upload-input]", made_up[0])
     expect_text(page, "records", "600")
-    choose(page, "role-diagnosis", "sensitive: kept, and kept diverse")
+    choose(page, "role-diagnosis", "sensitive: published as it is")
+    page.click("[data-testid=ask-values-none]")  # what is asked of it comes on the screen of promises
     expect_text(page, "sensitive-columns", "1")
     page.click("[data-testid=next]")
     page.wait_for_url("**/limits")

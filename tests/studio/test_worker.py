@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,7 @@ def test_records_before_and_after_belong_together(made: tuple[Job, Path], demo: 
     plan = Plan.load(demo[1])
     assert found["linked"]
     assert columns == list(plan.released_columns)
-    assert 0 < len(rows) <= 20
+    assert 0 < len(rows) <= 52
     original = [[row[name] or None for name in columns] for row in rows_of(demo[0])]
     released = [[row[name] or None for name in columns] for row in rows_of(made[1] / "data.csv")]
     kept = [columns.index(name) for name in plan.columns("sensitive", "other")]
@@ -116,6 +117,11 @@ def test_records_before_and_after_belong_together(made: tuple[Job, Path], demo: 
             by_group.setdefault(row["group"], set()).add(tuple(row["after"][place] for place in quasi))
     assert all(len(shown) == 1 for shown in by_group.values())
     assert len(by_group) > 1
+    whole = Counter(tuple(row[place] for place in quasi) for row in released)  # groups are shown whole, or say so
+    for group, shown in by_group.items():
+        size, more = found["sizes"][group]
+        assert (size, more) == (whole[next(iter(shown))], False)
+        assert sum(row["group"] == group for row in rows) == min(size, 12)
     withheld = sum(row["after"] is None for row in rows)
     assert withheld == min(4, made[0].result["facts"]["withheld"])
 

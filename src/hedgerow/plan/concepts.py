@@ -154,7 +154,7 @@ class ModelDescriptor:
         Whether it can be promised where single cells are released as missing.
     ask
         Label of the studio's input; ``forms``: words for the forms among which one is chosen there; ``step`` of the
-        input.
+        input; ``in_words`` is what it says to people who do not know the letter, ``{column}`` standing for the column.
     """
 
     name: str
@@ -165,6 +165,7 @@ class ModelDescriptor:
     make: Callable[[Any, Any], Any]
     said: Callable[[Any], str]
     ask: str
+    in_words: str = ""
     keys: frozenset[str] = frozenset()
     short: Mapping[str, Any] = field(default_factory=dict)
     asks_nothing: Callable[[Any], bool] = _nothing

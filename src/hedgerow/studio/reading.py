@@ -273,6 +273,10 @@ def _told(seen: Any) -> Answer:
                 "notes": proposal.notes,
                 "rule": yaml.safe_load(proposal.rule) if proposal.rule else None,
                 "unknown": proposal.unknown,
+                "level": proposal.level,
+                "leaves": proposal.leaves,
+                "delicate": proposal.delicate,
+                "missing": 1 - column.filled / column.records if column.counts else 1.0,
                 "kind": "" if spread is None else spread.kind,
                 "bars": () if spread is None else [(_short(label), count) for label, count in spread.bars],
             }

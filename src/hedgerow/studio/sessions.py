@@ -51,6 +51,8 @@ class Session:
         The same, oldest first, with some that are closed.
     dark
         Whether pages are dark; None: as the system wants it.
+    data_view
+        How columns are shown, as cards or in a table; empty: nobody has said.
     ended
         Whether it is over: its pages do nothing any more.
     opening
@@ -68,6 +70,7 @@ class Session:
     clients: set[str] = field(default_factory=set)
     pages: deque[str] = field(default_factory=deque)
     dark: bool | None = None
+    data_view: str = ""
     ended: bool = False
     opening: tuple[str, Path | None] | None = None
 

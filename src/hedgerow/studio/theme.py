@@ -31,6 +31,8 @@ SCREENS = {
 MOST_PAGES = 20
 """Pages that one session may have open."""
 CSS = (Path(__file__).parent / "theme.css").read_text(encoding="utf-8")
+for _field in (ui.input, ui.number, ui.select, ui.textarea):
+    _field.default_props("stack-label")  # a label inside an empty field looks like what stands in it
 Marked = TypeVar("Marked", bound=ui.element)
 log = logging.getLogger("hedgerow.studio")
 _shown_over: WeakKeyDictionary[Client, ui.dialog] = WeakKeyDictionary()

@@ -27,7 +27,9 @@ class ColumnView:
     ----------
     readable, nearly_unique
         Whether its values can be told apart; whether nearly every record has its own.
-    role, seen, notes, rule, unknown
+    missing
+        Share of the records that have no value.
+    role, seen, notes, rule, unknown, level, leaves, delicate
         What is proposed for it: see :class:`~hedgerow.evaluation.drafting.propose.Proposal`; the rule as plain data.
     kind, bars
         How its values are spread: see :class:`~hedgerow.evaluation.drafting.distribution.Distribution`; no kind without
@@ -44,6 +46,10 @@ class ColumnView:
     unknown: str
     kind: str
     bars: tuple[tuple[str, int], ...] = field(repr=False)
+    level: int | None = None
+    leaves: str = ""
+    delicate: bool = False
+    missing: float = 0.0
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> ColumnView:

@@ -23,13 +23,24 @@ MANY_WORDS = 100
 
 @dataclass(frozen=True)
 class Proposal:
-    """A role, a hierarchy, what was seen, and what a person must decide."""
+    """A role, a hierarchy, what was seen, and what a person must decide.
+
+    Attributes
+    ----------
+    level, leaves
+        A limit that may be of use, by level, and what it leaves of a value in words.
+    delicate
+        Whether its name suggests something that people keep to themselves.
+    """
 
     role: str
     seen: str
     notes: tuple[str, ...] = ()
     rule: str = ""
     unknown: str = ""
+    level: int | None = None
+    leaves: str = ""
+    delicate: bool = False
 
 
 _PARTIAL = "Check: it has too many values to look at each. Rare ones were not looked at, and may be of another kind."
@@ -48,7 +59,7 @@ def propose(column: SeenColumn) -> Proposal:
         "`sensitive`: it is then published as it is. If in doubt, leave it."
     )
     others = tuple(note.replace("Decide:", "Otherwise decide:") for note in proposal.notes)
-    return replace(proposal, notes=(question, *others))
+    return replace(proposal, notes=(question, *others), delicate=True)
 
 
 def _unusable(column: SeenColumn) -> Proposal | None:
@@ -88,7 +99,7 @@ def _prefixes(column: SeenColumn, what: str) -> Proposal:
     if len(set(map(len, column.counts))) > 1 and column.numeric_share == 1:
         notes.append("Check: some codes are shorter than others. Were leading zeros lost?")
     rule = f"{{prefix: [{', '.join(map(str, kept))}], length: {column.longest}}}"
-    return Proposal("quasi-identifier", _seen(column, what), tuple(notes), rule)
+    return Proposal("quasi-identifier", _seen(column, what), tuple(notes), rule, level=level, leaves=characters)
 
 
 def _dates(column: SeenColumn) -> Proposal | None:
@@ -104,7 +115,7 @@ def _dates(column: SeenColumn) -> Proposal | None:
         notes.append("Check: nothing in it tells day from month. Is the form right?")
     written = "" if form is None else f', form: "{form}"'
     rule = f"{{dates: [{', '.join(levels)}]{written}}}"
-    return Proposal("quasi-identifier", _seen(column, "dates"), tuple(notes), rule)
+    return Proposal("quasi-identifier", _seen(column, "dates"), tuple(notes), rule, level=level, leaves="the year")
 
 
 def date_forms(column: SeenColumn) -> list[str | None]:
@@ -173,7 +184,8 @@ def _numbers(column: SeenColumn) -> Proposal | None:
         notes.append("Check: a few cells are not numbers. Each is taken as a value of its own, outside all bands.")
     rule = f"{{bands: [{', '.join(map(number_label, widths))}]}}"
     unknown = "own-leaf-under-root" if odd else ""
-    return Proposal("quasi-identifier", _seen(column, _kind(column)), tuple(notes), rule, unknown)
+    seen, leaves = _seen(column, _kind(column)), _band(widths[level - 1])
+    return Proposal("quasi-identifier", seen, tuple(notes), rule, unknown, level, leaves)
 
 
 def _band(width: Number) -> str:
@@ -190,8 +202,9 @@ def _long_text(column: SeenColumn) -> Proposal | None:
 
 def _text(column: SeenColumn) -> Proposal:
     """Propose the flat hierarchy: the value, then *."""
+    level: int | None = None
     if column.distinct <= FEW_NUMBERS or column.numeric_share == 1:
-        note = "Decide: may it become *? If not, limit: {level: 0} leaves it as it is."
+        note, level = "Decide: may it become *? If not, limit: {level: 0} leaves it as it is.", 0
     elif column.distinct <= MANY_WORDS:
         note = "Decide: its only step is to *. If groups of values are of use, add hierarchy: {file: …}."
     else:
@@ -199,7 +212,9 @@ def _text(column: SeenColumn) -> Proposal:
             "Decide: so many values need a hierarchy, or each can only become *. Write a file with one line per value, "
             "value;group;larger group;*, and add hierarchy: {file: …}."
         )
-    return Proposal("quasi-identifier", _seen(column, _kind(column)), (note,))
+    return Proposal(
+        "quasi-identifier", _seen(column, _kind(column)), (note,), level=level, leaves="" if level else "every value"
+    )
 
 
 def with_a_quasi_identifier(columns: list[SeenColumn], proposals: list[Proposal]) -> list[Proposal]:

@@ -69,5 +69,6 @@ DESCRIPTOR = ModelDescriptor(
     impossible=_impossible,
     reached=lambda tally, column: round(float(greatest_shares(tally).max(initial=0)), DECIMALS),
     ask="one value's share at most",
+    in_words="Share of one value of {column} in a group, at most",
     step=0.05,
 )

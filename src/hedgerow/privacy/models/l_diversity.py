@@ -174,6 +174,7 @@ DESCRIPTOR = ModelDescriptor(
     impossible=_impossible,
     reached=_reached,
     ask="l",
+    in_words="How evenly values of {column} are spread in every group",
     forms={
         "distinct": "distinct: so many different values",
         "entropy": "entropy at least log of",

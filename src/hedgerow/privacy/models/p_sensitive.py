@@ -59,4 +59,5 @@ DESCRIPTOR = ModelDescriptor(
     reached=lambda tally, column: least_distinct(tally),
     with_suppression=True,
     ask="different values at least",
+    in_words="Different values of {column} in every group, at least",
 )

@@ -146,5 +146,6 @@ DESCRIPTOR = ModelDescriptor(
     conflicts=_conflicts,
     reached=_reached,
     ask="distance from the whole table at most",
+    in_words="Distance of a group from the whole table, at most",
     step=0.05,
 )

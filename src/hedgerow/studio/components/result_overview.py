@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -121,13 +122,16 @@ def show_before_after(run: Run) -> None:
         left_out = columns_left_out(run.facts)
         if left_out:
             ui.label(f"Left out altogether: {left_out}.").classes("small")
-        rows = list(_pairs(found["rows"], columns))
+        rows = list(_pairs(found["rows"], columns, found["sizes"]))
         marked_table(["", *columns], rows, label="records before and after", kind="pairs", testid="before-after")
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[str]]:
+def _pairs(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], sizes: Sequence[tuple[int, bool]]
+) -> Iterator[list[str]]:
     """Write every record as cells: what was in small letters, what is released below it, if it differs."""
     shown: set[object] = set()
+    listed = Counter(row["group"] for row in rows)
     for row in rows:
         before, after, group = row["before"], row["after"], row["group"]
         begins = "" if group in shown else " begins"
@@ -138,7 +142,11 @@ def _pairs(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterato
                 *(f'<span class="was">{cell(was)}</span>' for was in before),
             ]
             continue
-        mark = f'<span class="chip{begins}">group {"ABCDEFGH"[group]}</span>' if begins and group is not None else ""
+        mark = ""
+        if begins and group is not None:
+            size, more = sizes[group]
+            of = f"{listed[group]} of {size:,}{' or more' if more else ''}"
+            mark = f'<span class="chip{begins}">group {"ABCDEFGH"[group]}: {of}</span>'
         yield [
             mark,
             *(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +16,21 @@ from hedgerow.outside.server import is_server
 from hedgerow.plan.formats import format_titles, table_endings
 from hedgerow.reports.charts import bar_chart, histogram
 from hedgerow.studio import theme
+from hedgerow.studio.advice import Advice, advice_on, remarks_on
 from hedgerow.studio.background import aside
+from hedgerow.studio.components.column_table import ColumnTable
 from hedgerow.studio.components.drop_zone import DropZone
+from hedgerow.studio.components.people_question import show_people_question
+from hedgerow.studio.components.roles import ABOUT_ROLES, ROLES, give_role
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.views import ColumnView
 
 PATH = "/data"
-ROLES = {
-    "identifier": "identifier: left out",
-    "quasi-identifier": "quasi-identifier: coarsened",
-    "sensitive": "sensitive: kept, and kept diverse",
-    "other": "other: kept as it is",
-}
-ABOUT_ROLES = (
-    "An identifier names a person and is left out. A quasi-identifier could be known from elsewhere, such as age or "
-    "place: it is coarsened until k people look alike. A sensitive column is what nobody should learn of a person; "
-    "it is published as it is, and every group must be diverse in it. Other columns are published as they are."
-)
 MOST_CARDS = 150
+VIEWS = {"cards": "Cards", "table": "Table"}
+MANY = 12
+"""With more columns than this the table is shown first."""
 AT_ONCE, FEW = 24, 4
 """Columns that a page is built with, and how many follow at a time."""
 
@@ -179,6 +176,7 @@ def _show_table(session: Session, body: ui.column) -> None:
             ui.button("Open another table", icon="folder_open", on_click=lambda: _show_opening(session, body)).props(
                 "flat data-testid=another"
             )
+        show_people_question(bench, lambda: _show_table(session, body))
         with ui.element("div").classes("tiles"):
             theme.tile("records", f"{source.records:,}", "records")
             theme.tile("columns", f"{len(source.columns):,}", "columns")
@@ -195,17 +193,44 @@ def _show_table(session: Session, body: ui.column) -> None:
             theme.table([column.name for column in source.columns], source.preview, testid="preview-table")
         with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
             ui.label(ABOUT_ROLES)
-        with ui.element("div").classes("studio-grid") as grid:
-            for column in source.columns[:AT_ONCE]:
-                _show_column(session, body, column)
-        if len(source.columns) > AT_ONCE:
-            ui.timer(0.01, lambda: _show_more(session, body, grid, source.columns[AT_ONCE:MOST_CARDS]), once=True)
-        if len(source.columns) > MOST_CARDS:
-            more = f"{len(source.columns) - MOST_CARDS:,} more columns"
-            theme.note(f"{more} are in the plan as drafted: change them in a plan file.", "warn")
+        _show_columns(session, body)
         _show_keys(session, body)
         _show_plan_file(session, body)
         theme.next_step("Next: limits", "/limits")
+
+
+def _show_columns(session: Session, body: ui.column) -> None:
+    """Show all columns, as cards or in one table."""
+    bench = session.bench
+    assert bench.source is not None
+    assert bench.plan is not None
+    columns = bench.source.columns
+    view = session.data_view or ("table" if len(columns) > MANY else "cards")
+
+    async def give(some: Sequence[ColumnView], role: str) -> None:
+        try:
+            await give_role(bench, some, role)
+        finally:
+            _show_table(session, body)
+
+    def turn(event: Any) -> None:
+        session.data_view = event.value
+        _show_table(session, body)
+
+    with ui.row().classes("w-full items-center justify-between"):
+        theme.heading("Columns")
+        choice = ui.toggle(VIEWS, value=view, on_change=theme.safely(turn))
+        choice.props('no-caps unelevated toggle-text-color=white data-testid=view aria-label="How columns are shown"')
+    if view == "table":
+        ColumnTable(columns, bench.plan, give)
+        return
+    with ui.element("div").classes("studio-grid") as grid:
+        for column in columns[:AT_ONCE]:
+            _show_column(session, body, column)
+    if len(columns) > AT_ONCE:
+        ui.timer(0.01, lambda: _show_more(session, body, grid, columns[AT_ONCE:MOST_CARDS]), once=True)
+    if len(columns) > MOST_CARDS:
+        theme.note(f"{len(columns) - MOST_CARDS:,} more columns are in the table.", "warn")
 
 
 async def _show_more(session: Session, body: ui.column, grid: ui.element, columns: Sequence[ColumnView]) -> None:
@@ -225,10 +250,19 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
     assert plan is not None
     role = plan.attributes[column.name].role if column.name in plan.attributes else None
 
-    async def changed(event: Any) -> None:
+    async def give(role: str) -> None:
         try:
-            await aside(_set_role, session, column, event.value)
+            await give_role(session.bench, [column], role)
         finally:
+            _show_table(session, body)
+
+    async def follow(advice: Advice) -> None:
+        if advice.where:
+            ui.navigate.to(advice.where)
+        elif advice.keys is None:
+            await give("sensitive")
+        else:
+            theme.refuse(await aside(lambda: session.bench.change_attribute(column.name, **dict(advice.keys or {}))))
             _show_table(session, body)
 
     with theme.mark(theme.card(), f"column-{column.name}"):
@@ -238,28 +272,21 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
                 ui.label("nearly unique").classes("chip warn")
         ui.label(column.seen).classes("muted small")
         _show_values(column)
-        choice = ui.select(ROLES, value=role, label="Role", on_change=theme.safely(changed)).classes("w-full")
+        choice = ui.select(
+            ROLES, value=role, label="Role", on_change=theme.safely(lambda event: give(event.value))
+        ).classes("w-full")
         theme.mark(choice.props("outlined dense"), f"role-{column.name}")
         if role is None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
         if column.nearly_unique and role in ("sensitive", "other"):
             theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
-        if column.role == "quasi-identifier":
-            text = "Proposed: quasi-identifier, because others may know it of a person; in doubt it is coarsened."
-            ui.label(text).classes("small muted")
-        for remark in column.notes:
+        for number, advice in enumerate(advice_on(column, plan)):
+            with ui.column().classes("note gap-1"):
+                ui.label(advice.text).classes("small")
+                button = ui.button(advice.button, on_click=theme.safely(partial(follow, advice)))
+                theme.mark(button.props("outline dense no-caps padding='xs sm'"), f"advice-{column.name}-{number}")
+        for remark in remarks_on(column):
             ui.label(remark).classes("small muted")
-
-
-def _set_role(session: Session, column: ColumnView, role: str) -> None:
-    """Give a column a role; as a quasi-identifier it gets the hierarchy that was proposed for it."""
-    keys: dict[str, Any] = {"role": role}
-    if role == "quasi-identifier" and column.role == role:
-        if column.rule:
-            keys["hierarchy"] = column.rule
-        if column.unknown:
-            keys["unknown"] = column.unknown
-    theme.refuse(session.bench.change_attribute(column.name, **keys))
 
 
 def _show_values(column: ColumnView) -> None:

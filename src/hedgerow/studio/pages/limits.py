@@ -36,15 +36,15 @@ POLL_SECONDS = 1.0
 CSS = (Path(__file__).parent / "limits.css").read_text(encoding="utf-8")
 
 
-async def show() -> None:
-    """Show the screen."""
+async def show(column: str = "") -> None:
+    """Show the screen; ``column`` is looked at first."""
     with theme.frame("limits") as session:
         ui.add_css(CSS)
         theme.title("Limits", LEAD)
         if session.bench.plan is None:
             theme.empty("There is no table yet.", "Open one", "/data")
             return
-        board = _Board(session, session.bench.plan)
+        board = _Board(session, session.bench.plan, column)
     await ui.context.client.connected()
     await theme.safely(board.refresh)()
 
@@ -52,10 +52,10 @@ async def show() -> None:
 class _Board:
     """The screen at work. The plan is changed click by click, in order; what is shown of it is always the latest."""
 
-    def __init__(self, session: Session, plan: Plan) -> None:
+    def __init__(self, session: Session, plan: Plan, column: str) -> None:
         self._session = session
         self._bench: Workbench = session.bench
-        self._column = plan.quasi_identifiers[0]
+        self._column = column if column in plan.quasi_identifiers else plan.quasi_identifiers[0]
         self._seen = -1
         self._in_order = asyncio.Lock()
         self._busy = self._again = False

@@ -10,10 +10,14 @@ from nicegui import ui
 from pydantic import BaseModel
 
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.plan.audiences import USUAL
 from hedgerow.plan.concepts import PRIVACY_MODELS, ModelDescriptor
+from hedgerow.reports.wording import percent
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
+from hedgerow.studio.components.audience_cards import AudienceCards
 from hedgerow.studio.components.outlook_bar import OutlookBar
+from hedgerow.studio.demands import with_demand
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.workbench import Workbench
 
@@ -24,6 +28,7 @@ REPUBLISH = {
     "gated": "gated: only what passes the audit",
     "cohorts": "cohorts: nobody ever changes groups",
 }
+EXAMPLES = 3
 MISSING = {"own-value": "a value of its own", "matches-any": "may be any value"}
 
 
@@ -47,7 +52,18 @@ async def show() -> None:
 
 def offered() -> dict[ModelDescriptor, str]:
     """Return the demands that can be made on a sensitive column, with the label of their input."""
-    return {model: model.title if model.forms else f"{model.name}: {model.ask}" for model in PRIVACY_MODELS}
+    return {model: f"{model.in_words or model.ask or model.title} ({model.name})" for model in PRIVACY_MODELS}
+
+
+def chance_of(k: int) -> str:
+    """Say how likely somebody in a group of k is found.
+
+    Examples
+    --------
+    >>> chance_of(5)
+    '1 in 5, 20%'
+    """
+    return f"1 in {k:,}, {percent(1 / k)}"
 
 
 class _Form:
@@ -61,6 +77,7 @@ class _Form:
         """Show all inputs as the plan has them."""
         self._place.clear()
         with self._place:
+            AudienceCards(self._bench, self._taking)
             with ui.element("div").classes("studio-halves"):
                 self._groups()
                 self._withholding()
@@ -75,12 +92,21 @@ class _Form:
         assert plan is not None
         with theme.card():
             theme.heading("Groups")
-            ui.label("Everyone in the release looks like at least k − 1 others in all quasi-identifiers.").classes(
+            ui.label("Everybody in the release looks like at least k − 1 others in all quasi-identifiers.").classes(
                 "muted small"
             )
-            self._number("k", plan.privacy.k, lambda value: self._privacy(k=_whole(value, 2, "k")))
+            who = "rows" if plan.person is None else "people"
+            with ui.row().classes("w-full no-wrap items-center gap-3"):
+                label = f"k: {who} in every group, at least"
+                self._number(label, plan.privacy.k, self._take_k, "k")
+                self._chance = ui.label(chance_of(plan.privacy.k)).classes("chip").style("white-space: nowrap")
+                self._chance.props("data-testid=chance role=status")
+            ui.label("So likely somebody in the smallest group is found.").classes("muted small")
+            threshold = "" if plan.threshold is None else f"{plan.accepted:g}"
+            label = f"Risk of being found that is just acceptable (empty: {USUAL.threshold:g})"
+            self._text(label, threshold, "threshold", lambda value: self._bench.change(threshold=value or None))
             if plan.person is not None:
-                ui.label(f"k counts persons, told apart by {plan.person}.").classes("small")
+                ui.label(f"People are told apart by {plan.person}.").classes("small")
             select = (
                 ui.select(MISSING, value=plan.missing, label="A missing cell counts as")
                 .classes("w-full")
@@ -99,13 +125,17 @@ class _Form:
             cap = "" if plan.withhold is None else plan.withhold.at_most
             self._text("At most (a number, or a share such as 5%)", cap, "withhold",
                        lambda value: self._bench.change(withhold=value or None))  # fmt: skip
-            select = ui.select(REPUBLISH, value=plan.republish, label="New versions of a maintained release").classes(
-                "w-full"
-            )
-            select.props("outlined dense data-testid=republish").on_value_change(
-                self._taking(lambda value: self._bench.change(republish=value))
-            )
-            self._number("seed", plan.seed, lambda value: self._bench.change(seed=_whole(value, 0, "seed")))
+            more = ui.expansion("More: new versions, and where grouping starts").classes("w-full")
+            with more.props("dense data-testid=more-withholding"):
+                select = ui.select(REPUBLISH, value=plan.republish, label="New versions of a maintained release")
+                select.classes("w-full").props("outlined dense data-testid=republish").on_value_change(
+                    self._taking(lambda value: self._bench.change(republish=value))
+                )
+                drift = "" if plan.drift is None else plan.drift.advise_above
+                label = "Advise to start over when it loses more than a fresh release by (such as 10%)"
+                self._text(label, drift, "drift", lambda value: self._bench.change(drift=value or None))
+                label = "Seed: another number starts grouping elsewhere"
+                self._number(label, plan.seed, lambda value: self._bench.change(seed=_whole(value, 0, "seed")), "seed")
 
     def _models(self) -> None:
         plan = self._bench.plan
@@ -123,18 +153,40 @@ class _Form:
                 "k hides who somebody is. These keep a group from sharing one value, which would tell what they have."
             ).classes("muted small")
             for column in sensitive:
-                with ui.element("div").classes("w-full"):
+                with ui.column().classes("w-full gap-1"):
                     ui.label(column).classes("studio-heading")
-                    with ui.element("div").classes("studio-halves"):
-                        self._model_inputs(column, plan.privacy.demands(column))
+                    self._model_inputs(column, plan.privacy.demands(column))
 
     def _model_inputs(self, column: str, asked: dict[str, Any]) -> None:
-        one = f"-{column}" if len(self._bench.plan.columns("sensitive")) > 1 else ""  # type: ignore[union-attr]
-        for model, label in offered().items():
-            if model.forms:
-                self._choice_of_form(column, model, label, asked.get(model.name), one)
-            else:
-                self._demanded_number(column, model, label, asked.get(model.name), one)
+        """Show what most people ask first, in words, and the rest below it."""
+        assert self._bench.plan is not None
+        one = f"-{column}" if len(self._bench.plan.columns("sensitive")) > 1 else ""
+        first, *others = offered().items()
+        self._model_input(column, *first, asked, one)
+        if example := self._example(column):
+            ui.label(example).classes("muted small")
+        used = [model.said(asked[model.name]) for model, _ in others if model.name in asked]
+        title = f"More: {', '.join(used)}" if used else "More: no value too frequent, nothing far from the whole table"
+        with ui.expansion(title).classes("w-full").props("dense") as more:
+            theme.mark(more, f"more{one}")
+            with ui.element("div").classes("studio-halves"):
+                for model, label in others:
+                    self._model_input(column, model, label, asked, one)
+
+    def _example(self, column: str) -> str:
+        """Say what different values are, by those of the table."""
+        source = self._bench.source
+        seen = next((one for one in source.columns if one.name == column), None) if source is not None else None
+        if seen is None or seen.kind != "categories" or not seen.bars:
+            return ""
+        return f"Values of {column} are, for example, {', '.join(label for label, _ in seen.bars[:EXAMPLES])}."
+
+    def _model_input(self, column: str, model: ModelDescriptor, label: str, asked: dict[str, Any], one: str) -> None:
+        said = label.replace("{column}", column)
+        if model.forms:
+            self._choice_of_form(column, model, said, asked.get(model.name), one)
+        else:
+            self._demanded_number(column, model, said, asked.get(model.name), one)
 
     def _demanded_number(self, column: str, model: ModelDescriptor, label: str, asked: Any, one: str) -> None:
         """Show the input of a model that asks for one number; other parts of its long form are kept."""
@@ -200,9 +252,10 @@ class _Form:
                 )
                 first = ui.input("this value").props("outlined dense data-testid=rule-first").classes("w-32")
                 second = ui.input("and this").props("outlined dense data-testid=rule-second").classes("w-32")
+                name = ui.input("name (optional)").props("outlined dense data-testid=rule-name").classes("w-40")
                 weight = ui.number("importance", value=1, min=0).props("outlined dense").classes("w-28")
                 new = self._taking(
-                    lambda _: self._add_rule(column.value, first.value, second.value, weight.value), True
+                    lambda _: self._add_rule(name.value, column.value, first.value, second.value, weight.value), True
                 )
                 ui.button("Add", icon="add", on_click=new).props("outline data-testid=add-rule")
 
@@ -212,10 +265,8 @@ class _Form:
         by_association = plan.weights == "association"
         with theme.card():
             theme.heading("How much each column counts")
-            ui.label("A column of weight 2 is coarsened half as gladly as one of weight 1.").classes("muted small")
-            switch = ui.switch(
-                "By association: a column counts the less the more it can be told from the others", value=by_association
-            )
+            ui.label("Coarsening a column of weight 2 costs twice as much as one of weight 1.").classes("muted small")
+            switch = ui.switch("By association: columns the others predict weigh less", value=by_association)
             switch.props("data-testid=association")
             switch.on_value_change(
                 self._taking(lambda value: self._bench.change(weights="association" if value else None), True)
@@ -233,6 +284,12 @@ class _Form:
                         0.5,
                     )
 
+    def _take_k(self, value: Any) -> tuple[Problem, ...]:
+        problems = self._privacy(k=_whole(value, 2, "k"))
+        if not problems:
+            self._chance.text = chance_of(int(value))
+        return problems
+
     # -- taking changes into the plan ----------------------------------------------------------------------------------
 
     def _number(
@@ -241,12 +298,12 @@ class _Form:
         # no least value is given to the field: it would put it in place of what was typed, without a word
         shown = None if value is None else float(value) if step != 1 or float(value) % 1 else int(value)
         field = ui.number(label, value=shown, step=step).classes("w-full")
-        theme.mark(field.props("outlined dense"), testid or label)
+        theme.mark(field.props("outlined dense placeholder=none"), testid or label)
         self._watch(field, lambda: change(None if field.value is None else _simplest(field.value)))
 
     def _text(self, label: str, value: str, testid: str, change: Callable[[str], tuple[Problem, ...]]) -> None:
         field = ui.input(label, value=value).classes("w-full")
-        theme.mark(field.props("outlined dense"), testid)
+        theme.mark(field.props("outlined dense placeholder=none"), testid)
         self._watch(field, lambda: change((field.value or "").strip()))
 
     def _watch(self, field: Any, change: Callable[[], tuple[Problem, ...]]) -> None:
@@ -294,24 +351,21 @@ class _Form:
         return self._bench.change(privacy={name: value for name, value in asked.items() if value is not None})
 
     def _demand(self, column: str, model: str, value: Any) -> tuple[Problem, ...]:
-        """Ask something of one sensitive column, or no longer; what was asked of all is asked of each."""
+        """Ask something of one sensitive column, or no longer."""
         plan = self._bench.plan
         assert plan is not None
-        asked = plan.to_dict()["privacy"].get(model) or {}
-        every = asked.get("*")
-        by_column = {name: asked.get(name, every) for name in plan.columns("sensitive")} | {column: value}
-        kept = {name: demand for name, demand in by_column.items() if demand is not None}
-        same = len(kept) == len(by_column) and len({str(demand) for demand in kept.values()}) == 1
-        return self._privacy(**{model: ({"*": value} if same else kept) or None})
+        asked = with_demand(plan.to_dict()["privacy"], plan.columns("sensitive"), column, model, value)
+        return self._bench.change(privacy=asked)
 
     def _drop_rule(self, at: int, _: Any) -> tuple[Problem, ...]:
         rules = self._raw_rules()
         return self._bench.change(rules=rules[:at] + rules[at + 1 :] or None)
 
-    def _add_rule(self, column: str, first: str, second: str, importance: Any) -> tuple[Problem, ...]:
+    def _add_rule(self, name: str, column: str, first: str, second: str, importance: Any) -> tuple[Problem, ...]:
         if not first.strip() or not second.strip():
             return (Problem("usage", "A rule names two values.", hint="fill in both"),)
         new = {
+            **({"name": name.strip()} if name.strip() else {}),
             "attribute": column,
             "keep_apart": [first.strip(), second.strip()],
             "importance": _simplest(importance or 1),
