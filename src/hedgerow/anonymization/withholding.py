@@ -220,7 +220,7 @@ class Left:
 def part_of(table: Table, counts: IntArray) -> Table:
     """Return so many records of each row of a table, as if there were no others."""
     rows = np.flatnonzero(counts)
-    columns = {name: _taken(column, rows) for name, column in table.columns.items()}
+    columns = {name: taken(column, rows) for name, column in table.columns.items()}
     again = None if table.counts is None else counts[rows]
     return Table(columns, int(counts.sum()), table.not_released, table.format, again, table.notes)
 
@@ -233,7 +233,7 @@ def as_part(microdata: Microdata, table: Table, counts: IntArray) -> Microdata:
     return replace(microdata, record_of=record_of, unknown=unknown)
 
 
-def _taken(column: pa.ChunkedArray, rows: IntArray) -> pa.ChunkedArray:
+def taken(column: pa.ChunkedArray, rows: IntArray) -> pa.ChunkedArray:
     """Take some rows of a column; values that none of them has are forgotten."""
     import pyarrow as pa
 

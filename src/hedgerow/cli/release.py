@@ -68,6 +68,14 @@ KeysFromOption = Annotated[
     str | None,
     typer.Option(metavar="FILE|-", help="Text file with one key on every line; -: standard input."),
 ]
+FullCheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--full-check",
+        help="Check all of the new version. Otherwise, in a large release, what changed, a part of the rest, and all "
+        "with every tenth version.",
+    ),
+]
 VersionArgument = Annotated[
     str, typer.Argument(metavar="VERSION", help="Number of a version, or latest.", show_default=False)
 ]
@@ -98,11 +106,12 @@ def insert(
     file: FileArgument,
     store: StoreOption,
     plan: SamePlanOption = None,
+    full_check: FullCheckOption = False,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add the records of FILE; their keys must be new."""
-    _change("insert", store, threads, as_json, lambda release: release.insert(file, plan))
+    _change("insert", store, threads, as_json, lambda release: release.insert(file, plan, full_check=full_check))
 
 
 @release_app.command(context_settings=ANY_WORDS)
@@ -119,6 +128,7 @@ def delete(
     ] = None,
     keys: KeysOption = None,
     keys_from: KeysFromOption = None,
+    full_check: FullCheckOption = False,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,10 +136,10 @@ def delete(
     if context.args or sum(given is not None for given in (file, keys, keys_from)) != 1:
         _usage("Name the records in one way: one FILE, or --keys, or --keys-from.", "give exactly one of them")
     if file is not None:
-        _change("delete", store, threads, as_json, lambda release: release.delete(file))
+        _change("delete", store, threads, as_json, lambda release: release.delete(file, full_check=full_check))
     else:
         named = _keys(keys, keys_from)
-        _change("delete", store, threads, as_json, lambda release: release.delete(keys=named))
+        _change("delete", store, threads, as_json, lambda release: release.delete(keys=named, full_check=full_check))
 
 
 @release_app.command(cls=DescribedCommand)
@@ -137,11 +147,12 @@ def update(
     file: FileArgument,
     store: StoreOption,
     plan: SamePlanOption = None,
+    full_check: FullCheckOption = False,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace records by those of FILE with the same keys; whole records, all columns."""
-    _change("update", store, threads, as_json, lambda release: release.update(file, plan))
+    _change("update", store, threads, as_json, lambda release: release.update(file, plan, full_check=full_check))
 
 
 @release_app.command()
@@ -369,7 +380,8 @@ def _version_facts(row: VersionRow) -> dict[str, Any]:
     said = dataclasses.asdict(row)
     number, verification = said.pop("number"), said.pop("verification")
     del said["facts"]
-    return {"version": number, **said, "verified": bool(verification.get("kept"))}
+    covered = verification.get("covered", {"how": "full"})  # earlier Hedgerows checked all of every version
+    return {"version": number, **said, "verified": bool(verification.get("kept")), "covered": covered}
 
 
 def _threshold(release: MaintainedRelease) -> float | None:

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hedgerow.anonymization.withholding import as_part, part_of
+from hedgerow.anonymization.withholding import as_part, part_of, taken
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.changes.boxes import KeptBoxes, PublishedCells
 from hedgerow.maintenance.published import value_vectors
 from hedgerow.maintenance.reading import are_numbered, place_of, read_records
+from hedgerow.maintenance.record_index import GroupIndex, RecordIndex, fingerprints_of
 from hedgerow.maintenance.store import Store, VersionRow
 from hedgerow.maintenance.store.state import latest
 from hedgerow.microdata import Microdata, Table, encode_table
 from hedgerow.microdata.columns import KeptEnds
 from hedgerow.microdata.microdata import encode_columns
+from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
 from hedgerow.types import BoolArray, IntArray
@@ -42,20 +44,96 @@ class LivingRecords:
     number
         The version.
     rows
-        ``key`` and ``content`` of the records.
+        ``key`` of the records, and ``content`` unless they were read from the index.
+    table
+        The records as a table.
     place
         Cluster of every record, or why it has none.
     group
         Number of every record's group; −1 if it is not published.
     used
         Numbers of clusters given so far.
+    known
+        What the index says of their groups; None if they were read from the rows themselves.
     """
 
     number: int
     rows: pa.Table
+    table: Table
     place: IntArray
     group: IntArray
     used: int
+    known: Known | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of a version without reading all of it.
+
+    Attributes
+    ----------
+    since
+        The version that was last checked in full.
+    groups
+        Every group there ever was; digests are those of that version.
+    untouched
+        Which of the groups nothing has happened to since.
+    """
+
+    since: int
+    groups: GroupIndex
+    untouched: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRecords:
+    """Records after some were taken out and others put in: ``rows`` and ``table`` as those of living records have them.
+
+    ``at`` says where each was before, by its key; −1 for those whose key is new.
+    """
+
+    rows: pa.Table
+    table: Table
+    at: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRecords:
+    """The records after a change, before anything was done about it.
+
+    Attributes
+    ----------
+    rows, table
+        The records, as stored and as a table; in the order of keys. ``rows`` has their keys, and their content where
+        all of the store was read.
+    at
+        Where every record was in the version before, by its key; −1 for those whose key is new.
+    came
+        Which of them are new, or replace the one with their key.
+    new
+        ``key`` and ``content`` of these.
+    place
+        Where every record lay; new ones are held back.
+    """
+
+    rows: pa.Table
+    table: Table
+    at: IntArray
+    came: BoolArray
+    new: pa.Table
+    place: IntArray
+
+    @classmethod
+    def unchanged(cls, state: LivingRecords) -> ChangedRecords:
+        """Return the records of a version, none of which changed."""
+        none = np.zeros(len(state.place), bool)
+        return cls(state.rows, state.table, np.arange(len(none)), none, state.rows.slice(0, 0), state.place)
+
+    @classmethod
+    def first(cls, stored: pa.Table, table: Table) -> ChangedRecords:
+        """Return records that nothing was before."""
+        nowhere = np.full(stored.num_rows, -1)
+        return cls(stored, table, nowhere, nowhere < 0, stored, np.full(stored.num_rows, HELD_BACK))
 
 
 class Archive:
@@ -105,11 +183,101 @@ class Archive:
         records = self.store.records(row.number).select(["key", "content"])
         records = records.filter(known(records, places)).sort_by("key")
         place, group = (places.column(name).to_numpy().astype(np.int64) for name in ("cluster", "group_number"))
+        return LivingRecords(
+            row.number, records, self.table(records), place, group, self._used(row, place, group), None
+        )
+
+    def newest(self) -> LivingRecords:
+        """Return what :meth:`state` does, but read from the index and from what happened since, if there is one."""
+        import pyarrow as pa
+
+        row = self.row()
+        index = self.index()
+        if index is None or index.version > row.number:
+            return self.state()
+        places, records, groups = (
+            latest(since.filter(pa.array(since.column("version").to_numpy() <= row.number)), by)
+            for since, by in (
+                (self.store.places_since(index.version), "key"),
+                (self.store.records_since(index.version), "key"),
+                (self.store.groups_since(index.version), "number"),
+            )
+        )
+        gone = places.filter(places.column("cluster").to_numpy() == DELETED)
+        records = records.select(["key", "content"])
+        if gone.num_rows and records.num_rows:
+            records = records.filter(~known(records, gone))
+        keys = pa.table({"key": index.keys})
+        table = Table(
+            {str(self.plan.key): pa.chunked_array([index.keys])} | index.columns,
+            len(index.keys),
+            tuple(json.loads(self.meta["not_released"])),
+            self.plan.data,
+        )
+        at_gone, at_said = positions(gone, keys), positions(records, keys)
+        removed = np.zeros(len(index.keys), bool)
+        removed[at_gone[at_gone >= 0]] = removed[at_said[at_said >= 0]] = True
+        merged = self.merged(keys, table, removed, records)
+        place, group = (np.append(column, -1)[merged.at] for column in (index.place, index.group))
+        moved = places.filter(places.column("cluster").to_numpy() != DELETED)
+        to = positions(moved, merged.rows)
+        if (to < 0).any() or len(place) != row.counts["records"]:
+            return self.state()
+        place[to] = moved.column("cluster").to_numpy()
+        group[to] = moved.column("group_number").to_numpy()
+        number = groups.column("number").to_numpy().astype(np.int64)
+        every = index.groups.with_more(number, fingerprints_of(groups.column("shown").to_pylist()))
+        was = positions(places, keys)
+        left = np.concatenate([index.group[was[was >= 0]], index.group[at_said[at_said >= 0]]])
+        touched = np.concatenate([number, left, places.column("group_number").to_numpy()])
+        untouched = every.at(touched[touched >= 0])
+        still = np.ones(len(every.number), bool)
+        still[untouched[untouched >= 0]] = False
+        still &= every.digest.any(axis=1)
+        used = self._used(row, place, group)
+        return LivingRecords(
+            row.number, merged.rows, merged.table, place, group, used, Known(index.version, every, still)
+        )
+
+    def index(self) -> RecordIndex | None:
+        """Return the index of the version that was last checked in full, if there is a good one."""
+        return RecordIndex.unpack(self.store.index(), rows.schema_of(self.meta["kinds"]))
+
+    def merged(self, keys: pa.Table, table: Table, removed: BoolArray, new: pa.Table | None) -> MergedRecords:
+        """Take records out of a table and put new ones in, all in the order of their keys.
+
+        ``keys`` has the content of the records beside their keys, or not; so has what comes back.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        at = np.flatnonzero(~removed)
+        if new is None or not new.num_rows:
+            if len(at) == len(removed):
+                return MergedRecords(keys, table, at)
+            columns = {name: taken(column, at) for name, column in table.columns.items()}
+            return MergedRecords(keys.take(pa.array(at)), replace(table, columns=columns, records=len(at)), at)
+        gone = np.flatnonzero(removed)
+        again = positions(new, keys.take(pa.array(gone)))
+        at = np.append(at, np.where(again < 0, -1, np.append(gone, -1)[again]))
+        chosen = pa.array(np.append(np.flatnonzero(~removed), len(removed) + np.arange(new.num_rows)))
+        both = pa.concat_tables([keys, new.select(keys.column_names)]).take(chosen)
+        order = pc.sort_indices(both, sort_keys=[("key", "ascending")])
+        came = self.table(new)
+        columns = {}
+        for name, column in table.columns.items():
+            whole = _together(column, came.columns[name])
+            columns[name] = taken(pa.chunked_array([whole]), chosen.take(order).to_numpy())
+        every = both.take(order)
+        return MergedRecords(every, replace(table, columns=columns, records=len(at)), at[order.to_numpy()])
+
+    def _used(self, row: VersionRow, place: IntArray, group: IntArray) -> int:
+        """How many numbers of clusters were given, if that can be."""
         used = int(row.counts["cluster_numbers"])
         given = max(FEW_NUMBERS, MOST_NUMBERS * (row.number + 1) * (len(place) + 1))
         if not place.max(initial=-1) < used <= given or group.max(initial=-1) > given:  # tables are as long as these
             raise self._damaged()
-        return LivingRecords(row.number, records, place, group, used)
+        return used
 
     def is_newest(self, verb: str, named: pa.Table) -> bool:
         """Tell whether the newest version is the insertion, or the deletion, of just these records.
@@ -120,10 +288,10 @@ class Archive:
         if row.verb != verb:
             return False
         if verb == "insert":
-            written = self.store.records(row.number)
+            written = self.store.records_since(row.number - 1)
             wanted = ["key", "content"]
         else:
-            written = self.store.places(row.number)
+            written = self.store.places_since(row.number - 1)
             written = written.filter(written.column("cluster").to_numpy() == DELETED)
             wanted = ["key"]
         written = written.filter(written.column("version").to_numpy() == row.number)
@@ -286,8 +454,22 @@ def positions(these: pa.Table, those: pa.Table) -> IntArray:
     """Where the keys of one table stand in another; −1 for those that do not."""
     import pyarrow.compute as pc
 
+    if len(those) > 8 * len(these):  # look the few up among the many, without a table of the many
+        hits = np.flatnonzero(pc.is_in(those.column("key"), these.column("key").combine_chunks()).to_numpy())
+        found = pc.index_in(these.column("key"), those.column("key").take(hits).combine_chunks()).fill_null(-1)
+        return np.asarray(np.append(hits, -1)[found.to_numpy()], np.int64)
     found = pc.index_in(these.column("key"), those.column("key").combine_chunks()).fill_null(-1)
     return np.asarray(found.to_numpy(), np.int64)
+
+
+def _together(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    """Put two columns of one kind into one array."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(one.type):
+        parts = [dictionary_encoded(column) for column in (one, other)]
+        return dictionary_encoded(pa.chunked_array(parts))
+    return pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks()
 
 
 def known(these: pa.Table, those: pa.Table) -> BoolArray:

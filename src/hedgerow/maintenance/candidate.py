@@ -19,6 +19,7 @@ from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.solving import Solution, of_clusters
 from hedgerow.anonymization.withholding import Settled
+from hedgerow.engines.base import published_labels
 from hedgerow.engines.local import LocalEngine
 from hedgerow.maintenance import rows
 from hedgerow.maintenance.archive import (
@@ -27,11 +28,10 @@ from hedgerow.maintenance.archive import (
     NO_LEAF,
     WITHDRAWN,
     Archive,
+    ChangedRecords,
     Events,
+    Known,
     LivingRecords,
-    differing,
-    known,
-    positions,
 )
 from hedgerow.maintenance.audit.audit import Audit, audit
 from hedgerow.maintenance.audit.history import build_history
@@ -39,7 +39,9 @@ from hedgerow.maintenance.changes import drift
 from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change
 from hedgerow.maintenance.changes.levels import Levels
+from hedgerow.maintenance.checking import check
 from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
+from hedgerow.maintenance.record_index import Words, fingerprints
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.recoding import Recoding
@@ -47,7 +49,7 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import Requirement
 from hedgerow.release import Release, make_release, verify_privately
-from hedgerow.release.facts import KEPT, keeping_facts
+from hedgerow.release.facts import KEPT, keeping_facts, release_facts
 from hedgerow.types import IntArray
 from hedgerow.verification import Verification
 from hedgerow.version import __version__
@@ -69,8 +71,8 @@ class Candidate:
         The store it would be appended to.
     before
         The version it follows; none for the first.
-    rows, table
-        Its records, as stored and as a table; in the order of keys.
+    records
+        Its records, and what they were before.
     microdata
         Those of them that are in a cluster, encoded as if there were no others: what it publishes is up to them alone.
     change
@@ -89,8 +91,7 @@ class Candidate:
 
     archive: Archive
     before: LivingRecords | None
-    rows: pa.Table
-    table: Table
+    records: ChangedRecords
     microdata: Microdata
     change: Change
     absent: IntArray
@@ -103,6 +104,16 @@ class Candidate:
     def number(self) -> int:
         """Its version number."""
         return 1 if self.before is None else self.before.number + 1
+
+    @property
+    def rows(self) -> pa.Table:
+        """Its records as stored: their keys, and their content where all of the store was read."""
+        return self.records.rows
+
+    @property
+    def table(self) -> Table:
+        """Its records as a table, in the order of their keys."""
+        return self.records.table
 
     @property
     def plan(self) -> Plan:
@@ -169,7 +180,11 @@ class Candidate:
 
     def facts(self) -> dict[str, Any]:
         """The facts of the release as plain data, as they come back from JSON."""
-        facts: dict[str, Any] = json.loads(json.dumps(dict(self.release.facts), default=float))
+        if self.known is None:
+            found = dict(self.release.facts)
+        else:  # the rows are not needed
+            found = release_facts(self.plan, self.table, self.microdata, self.solution) | {"version": self.made_by}
+        facts: dict[str, Any] = json.loads(json.dumps(found, default=float))
         return facts
 
     def verify(self) -> Verification:
@@ -186,27 +201,78 @@ class Candidate:
         return place
 
     @cached_property
-    def _vectors(self) -> tuple[list[str], IntArray]:
+    def vectors(self) -> tuple[list[str], IntArray]:
+        """The different vectors of sensitive values, and which one every unit has."""
         return value_vectors(self.table, self.plan, self.microdata)
 
     @cached_property
     def _numbered(self) -> tuple[IntArray, pa.Table]:
         """Numbers of its groups, and those of them that changed."""
-        groups = group_table(self.microdata, self.solution.recoding, self._vectors)
+        if self.before is not None and self.known is not None:
+            return self._numbered_in_part(self.before, self.known)
+        groups = group_table(self.microdata, self.solution.recoding, self.vectors)
         if self.before is None:
             none = groups.slice(0, 0).append_column("number", [np.zeros(0, np.int64)])
             return number_groups(none, groups)
-        return number_groups(self.archive.store.groups(), groups)
+        return number_groups(self.groups_before, groups)
+
+    def _numbered_in_part(self, before: LivingRecords, known: Known) -> tuple[IntArray, pa.Table]:
+        """The same, looking only at groups that are not just as they were."""
+        number = self.untouched.copy()
+        changed = np.flatnonzero(number < 0)
+        groups = group_table(self.microdata, self.solution.recoding.of_groups(changed), self.vectors)
+        touched = np.setdiff1d(before.group[before.group >= 0], number)
+        alike = known.groups.number[np.isin(known.groups.shown, self._shown[changed])]  # which may have been before
+        lookup = np.setdiff1d(np.union1d(touched, alike), number)
+        there = self.archive.store.groups_of(lookup.tolist())
+        number[changed], events = number_groups(there, groups, int(known.groups.number.max(initial=-1)) + 1)
+        return number, events
+
+    @cached_property
+    def groups_before(self) -> pa.Table:
+        """Every group there ever was, as it was before."""
+        return self.archive.store.groups()
+
+    @cached_property
+    def _shown(self) -> Words:
+        """A fingerprint of what every group shows."""
+        return fingerprints(published_labels(self.microdata, self.solution.recoding))
+
+    @cached_property
+    def untouched(self) -> IntArray:
+        """The number of every group that is just as it was: the same records, the same labels; −1 of the others."""
+        assert self.before is not None
+        assert self.known is not None
+        recoding, before, known = self.solution.recoding, self.before.group, self.known.groups
+        units = np.flatnonzero(recoding.group_of >= 0)
+        group, record = recoding.group_of[units], self.microdata.record_of[units]
+        was = np.where(self.records.came[record], -1, np.append(before, -1)[self.records.at[record]])
+        number = np.full(recoding.groups, -1)
+        number[group] = was
+        same = number >= 0
+        same[group[was != number[group]]] = False
+        sizes = np.append(np.bincount(before[before >= 0], minlength=1), 0)
+        same &= recoding.sizes == sizes[number]
+        at = known.at(number)
+        same &= at >= 0
+        same[same] = known.shown[at[same]] == self._shown[same]
+        return np.where(same, number, -1)
+
+    @property
+    def group_events(self) -> pa.Table:
+        """Groups that are not published as before."""
+        return self._numbered[1]
+
+    @property
+    def known(self) -> Known | None:
+        """What the index says of the version before; None if all of it was read, and is to be checked in full."""
+        return None if self.before is None else self.before.known
 
     @cached_property
     def group_of(self) -> IntArray:
         """Number of every unit's group; −1 if it is not published."""
         group = self.solution.recoding.group_of
         return np.where(group < 0, -1, np.append(self._numbered[0], -1)[group])
-
-    def records(self) -> pa.Table:
-        """Records that are new or changed."""
-        return self.rows if self.before is None else self.rows.filter(differing(self.rows, self.before.rows))
 
     @cached_property
     def places(self) -> pa.Table:
@@ -218,12 +284,14 @@ class Candidate:
         now = pa.table({"key": self.rows.column("key"), "cluster": self.place, "group_number": group})
         if self.before is None:
             return now
-        at = positions(self.rows, self.before.rows)
+        at = self.records.at
         moved = (at < 0) | (self.before.place[at] != self.place) | (self.before.group[at] != group)
-        gone = self.before.rows.filter(~known(self.before.rows, self.rows)).column("key")
+        left = np.ones(len(self.before.place), bool)
+        left[at[at >= 0]] = False
+        gone = self.before.rows.column("key").filter(pa.array(left))
         nowhere = np.full(len(gone), DELETED, np.int64), np.full(len(gone), -1, np.int64)
-        left = pa.table({"key": gone, "cluster": nowhere[0], "group_number": nowhere[1]})
-        return pa.concat_tables([now.filter(moved), left])
+        deleted = pa.table({"key": gone, "cluster": nowhere[0], "group_number": nowhere[1]})
+        return pa.concat_tables([now.filter(moved), deleted])
 
     # -- what it gives away ------------------------------------------------------------------------------------------
 
@@ -231,10 +299,10 @@ class Candidate:
         """What holders of all versions could learn with this one as the newest; ``past`` are the events before it."""
         import pyarrow as pa
 
-        texts, number = self._vectors
+        texts, number = self.vectors
         keys = self.rows.column("key").take(self.microdata.record_of)
         values = pa.table({"key": keys, "values": pa.array([texts[one] for one in number.tolist()], pa.string())})
-        new = [_at_version(part, self.number) for part in (self._numbered[1], self.places, values)]
+        new = [_at_version(part, self.number) for part in (self.group_events, self.places, values)]
         if self.before is None:
             return audit_events((new[0], new[1], new[2]), self.plan, self.number)
         groups, places, said = (
@@ -247,6 +315,7 @@ class Candidate:
     def as_version(self, verb: str, counts: Mapping[str, int], found: Audit | None, threads: int | None) -> NewVersion:
         """Measure it, check it, and say what is new in it; raises if a promise is broken."""
         facts = self.facts()
+        checked = check(self)
         return NewVersion(
             number=self.number,
             parent=None if self.before is None else self.before.number,
@@ -255,11 +324,12 @@ class Candidate:
             counts=self._counts(facts, counts),
             scores=self._scores(verb, facts, threads),
             facts=facts,
-            verification=self.verify().to_dict(),
+            verification=checked.said,
             audit={} if found is None else found.to_dict(),
-            groups=self._numbered[1],
-            records=self.records(),
+            groups=self.group_events,
+            records=self.records.new,
             places=self.places,
+            index=checked.index,
         )
 
     def _counts(self, facts: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
@@ -295,14 +365,15 @@ class Candidate:
 def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     """Work a version that was written out anew, from its records and clusters."""
     state = archive.state(row.number)
-    table = archive.table(state.rows)
+    table = state.table
     keeps = row.number - 1 if KEPT in row.facts else 0  # versions of earlier Hedgerows did not
     levels = Levels.of_facts(row.facts, archive.plan) if archive.on_lattice else None
     cells = archive.last_published(state.rows, keeps) if keeps and levels is None else None
     microdata, boxes = archive.encode_keeping(table, state.place >= 0, cells)
     change = Change(state.place[microdata.record_of], state.used, {})
     made_by = row.facts["version"]  # it stays the release of the program that made it
-    return Candidate(archive, None, state.rows, table, microdata, change, state.place, boxes, levels, keeps, made_by)
+    there = ChangedRecords.unchanged(state)
+    return Candidate(archive, None, there, microdata, change, state.place, boxes, levels, keeps, made_by)
 
 
 def audit_events(events: Events, plan: Plan, newest: int) -> Audit:

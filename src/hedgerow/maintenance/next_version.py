@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hedgerow.anonymization.solving import lattice_budget, refuse_too_many
 from hedgerow.errors import NoSolution, Problem
-from hedgerow.maintenance.archive import HELD_BACK, NO_LEAF, WITHDRAWN, Archive, LivingRecords, known
+from hedgerow.maintenance.archive import (
+    HELD_BACK,
+    NO_LEAF,
+    WITHDRAWN,
+    Archive,
+    ChangedRecords,
+    LivingRecords,
+    MergedRecords,
+)
 from hedgerow.maintenance.audit.audit import Audit
 from hedgerow.maintenance.candidate import Candidate
 from hedgerow.maintenance.changes import republish
 from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change, maintain
 from hedgerow.maintenance.changes.levels import Levels, nearest
-from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata import Microdata
 from hedgerow.plan import Plan
 from hedgerow.types import BoolArray, IntArray, Progress, Steps
 
@@ -30,23 +37,6 @@ change, and whom it withdraws for good."""
 AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
-@dataclass(frozen=True, eq=False)
-class ChangedRecords:
-    """The records after a change, before anything was done about it.
-
-    Attributes
-    ----------
-    rows, table
-        The records, as stored and as a table; in the order of keys.
-    place
-        Where every record lay; new ones are held back.
-    """
-
-    rows: pa.Table
-    table: Table
-    place: IntArray
-
-
 def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, new: pa.Table | None) -> ChangedRecords:
     """Take records out of a version and put new ones in.
 
@@ -55,42 +45,33 @@ def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, n
     """
     import pyarrow as pa
 
-    kept, place = state.rows.filter(~removed), state.place[~removed]
-    if new is not None:
-        kept = pa.concat_tables([kept, new.select(["key", "content"])])
-        place = np.append(place, np.full(new.num_rows, HELD_BACK))
-    order = pa.compute.sort_indices(kept, sort_keys=[("key", "ascending")]).to_numpy()
-    every, place = kept.take(order), place[order]
-    table = archive.table(every)
+    merged = archive.merged(state.rows, state.table, removed, new)
+    came = (merged.at < 0) | np.append(removed, False)[merged.at]
+    place = np.where(came, HELD_BACK, np.append(state.place, HELD_BACK)[merged.at])
     if new is not None and removed.any():
-        place = _leave_in_place(archive, state, removed, table, place)
-    return ChangedRecords(every, table, place)
+        _leave_in_place(archive.plan, state, merged, np.flatnonzero(came & (merged.at >= 0)), place)
+    none = pa.table({"key": pa.array([], pa.string()), "content": pa.array([], pa.string())})
+    written = none if new is None else new.select(["key", "content"])
+    return ChangedRecords(merged.rows, merged.table, merged.at, came, written, place)
 
 
 def _leave_in_place(
-    archive: Archive, state: LivingRecords, removed: BoolArray, table: Table, place: IntArray
-) -> IntArray:
+    plan: Plan, state: LivingRecords, merged: MergedRecords, replaced: IntArray, place: IntArray
+) -> None:
     """Let replaced records lie where they did if nothing changed that groups depend on, or they were withdrawn."""
-    plan = archive.plan
-    before = archive.table(state.rows.filter(removed))
-    at = np.flatnonzero(known(_keys(table, plan), state.rows.filter(removed)))
-    same = np.ones(len(at), bool)
+    import pyarrow as pa
+
+    before = merged.at[replaced]
+    same = np.ones(len(replaced), bool)
     roles = ("quasi-identifier",) if plan.republish == "only-coarser" else ("quasi-identifier", "sensitive")
     for name in (*plan.columns(*roles), *filter(None, [plan.person])):
         if name == plan.key:
             continue
-        then, now = before.columns[name].to_pylist(), table.columns[name].take(at).to_pylist()
+        then = state.table.columns[name].take(pa.array(before)).to_pylist()
+        now = merged.table.columns[name].take(pa.array(replaced)).to_pylist()
         same &= np.array([a == b for a, b in zip(then, now, strict=True)], bool)
-    same |= state.place[removed] == WITHDRAWN
-    place = place.copy()
-    place[at[same]] = state.place[removed][same]
-    return place
-
-
-def _keys(table: Table, plan: Plan) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({"key": table.columns[str(plan.key)]})
+    same |= state.place[before] == WITHDRAWN
+    place[replaced[same]] = state.place[before[same]]
 
 
 def next_version(
@@ -153,7 +134,7 @@ def _settled(
         out = change.cluster_of < 0
         if not out.any():
             keeps = 0 if boxes is None else state.number
-            return Candidate(archive, state, changed.rows, changed.table, microdata, change, absent, boxes, keeps=keeps)
+            return Candidate(archive, state, changed, microdata, change, absent, boxes, keeps=keeps)
         absent[microdata.record_of[out]] = np.where(withdrawn[out], WITHDRAWN, HELD_BACK)
         if absent.all():
             message = "No group would be left that meets every demand. Nothing was changed."
@@ -191,9 +172,7 @@ def _at_levels(archive: Archive, state: LivingRecords, changed: ChangedRecords, 
             downs = [max(then - now, 0) for now, then in zip(levels.node, before.node, strict=True)]
             change = Change(np.zeros(len(out), np.int64), 1, {"raised": sum(ups), "lowered": sum(downs)})
             keeps = state.number if plan.republish == "only-coarser" else 0
-            return Candidate(
-                archive, state, changed.rows, changed.table, microdata, change, absent, None, levels, keeps
-            )
+            return Candidate(archive, state, changed, microdata, change, absent, None, levels, keeps)
         absent[microdata.record_of[out]] = HELD_BACK
 
 

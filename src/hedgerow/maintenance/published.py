@@ -42,22 +42,25 @@ def group_table(microdata: Microdata, recoding: Recoding, vectors: tuple[list[st
     )
 
 
-def number_groups(before: pa.Table, after: pa.Table) -> tuple[IntArray, pa.Table]:
+def number_groups(before: pa.Table, after: pa.Table, following: int = 0) -> tuple[IntArray, pa.Table]:
     """Number the groups of a new version, and return those that differ from the state before.
 
     Parameters
     ----------
     before
-        Every group there ever was, as it is now: ``number``, ``shown``, ``region``, ``size`` (0: not now), ``counts``.
+        Every group there ever was, as it is now: ``number``, ``shown``, ``region``, ``size`` (0: not now), ``counts``;
+        or all but those that are now just as they were.
     after
-        The groups of the new version.
+        The groups of the new version, or all but these.
+    following
+        The least number that a new group may be given.
     """
     import pyarrow as pa
 
     known = dict(zip(before.column("shown").to_pylist(), range(before.num_rows), strict=True))
     number_before = before.column("number").to_pylist()
     state = list(zip(*(before.column(name).to_pylist() for name in ("region", "size", "counts")), strict=True))
-    following = max(number_before, default=-1) + 1
+    following = max(following, max(number_before, default=-1) + 1)
     numbers, changed = [], []
     still = np.zeros(before.num_rows, bool)
     rows = zip(*(after.column(name).to_pylist() for name in ("shown", "region", "size", "counts")), strict=True)

@@ -22,6 +22,7 @@ from hedgerow.maintenance.archive import (
     NO_LEAF,
     WITHDRAWN,
     Archive,
+    ChangedRecords,
     LivingRecords,
     check_values,
     differing,
@@ -34,6 +35,7 @@ from hedgerow.maintenance.changes.change import Change
 from hedgerow.maintenance.changes.levels import Levels
 from hedgerow.maintenance.changes.levels import lower as lower_levels
 from hedgerow.maintenance.changes.optimize import limited_in_width, optimize
+from hedgerow.maintenance.checking import compare_with_index, records_for_change
 from hedgerow.maintenance.damage import tells_of_damage
 from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
 from hedgerow.maintenance.reading import are_numbered, place_of, read_records
@@ -122,7 +124,8 @@ def create_release(
             "kinds": kinds,
             "not_released": json.dumps(list(table.not_released)),
         }
-        first = Candidate(Archive(opened, meta), None, stored, table, made.microdata, change, absent, levels=levels)
+        records = ChangedRecords.first(stored, table)
+        first = Candidate(Archive(opened, meta), None, records, made.microdata, change, absent, levels=levels)
         tell("verifying", 0, 0)
         version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
         tell("writing", 0, 0)
@@ -155,47 +158,55 @@ class MaintainedRelease:
 
     # -- changes -----------------------------------------------------------------------------------------------------
 
-    def insert(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
+    def insert(self, data: Any, plan: Plan | str | Path | None = None, *, full_check: bool = False) -> VersionRow:
         """Add records whose keys are new; ``plan``, if given, must be the one the release was created with.
+
+        ``full_check``: check all of the new version, and not only what changed, some of the rest and every so-and-so-
+        many-th version (:mod:`hedgerow.maintenance.checking`).
 
         If the newest version is the insertion of just these records, there is no other: the same was asked before.
         """
         self._check_same(plan)
         self._tell("reading", 0, 0)
-        state, new = self._archive.state(), self._archive.read(data)
+        new = self._archive.read(data)
         if self._archive.is_newest("insert", new):
             return self._archive.row()
+        state = records_for_change(self._archive, full_check)
         refuse(new, known(new, state.rows), "duplicate-key", "in the release already", data, "update them instead")
         return self._append(
             self._changed("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
         )
 
-    def delete(self, data: Any = None, *, keys: Sequence[str] | None = None) -> VersionRow:
-        """Remove records, given by a table with the key column, or by their keys.
+    def delete(self, data: Any = None, *, keys: Sequence[str] | None = None, full_check: bool = False) -> VersionRow:
+        """Remove records, given by a table with the key column, or by their keys; ``full_check`` as for ``insert``.
 
         If the newest version is the deletion of just these records, there is no other: the same was asked before.
         """
-        made = self._deletion(data, keys)
+        made = self._deletion(data, keys, full_check)
         return self._archive.row() if made is None else self._append(made)
 
-    def _deletion(self, data: Any, keys: Sequence[str] | None) -> NewVersion | None:
+    def _deletion(self, data: Any, keys: Sequence[str] | None, full_check: bool = False) -> NewVersion | None:
         """Work out the version without some records; none if the newest is that."""
-        state, named = self._archive.state(), self._named(data, keys)
+        named = self._named(data, keys)
         if self._archive.is_newest("delete", named):
             return None
+        state = records_for_change(self._archive, full_check)
         refuse(named, ~known(named, state.rows), "no-such-key", "not in the release", data, "check the keys")
         if named.num_rows == state.rows.num_rows:
             message = "This would delete every record of the release. Nothing was changed."
             raise NoSolution(Problem("all-withheld", message, hint="a release without records is none: drop the store"))
         return self._changed("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
 
-    def update(self, data: Any, plan: Plan | str | Path | None = None) -> VersionRow:
-        """Replace records by new ones with the same keys; if all are as they were, there is no new version."""
+    def update(self, data: Any, plan: Plan | str | Path | None = None, *, full_check: bool = False) -> VersionRow:
+        """Replace records by new ones with the same keys; if all are as they were, there is no new version.
+
+        ``full_check`` as for ``insert``.
+        """
         self._check_same(plan)
         self._tell("reading", 0, 0)
-        state, new = self._archive.state(), self._archive.read(data)
+        new, state = self._archive.read(data), records_for_change(self._archive, full_check)
         refuse(new, ~known(new, state.rows), "no-such-key", "not in the release", data, "insert them instead")
-        new = new.filter(differing(new, state.rows))
+        new = new.filter(differing(new, self._store.records_of(new.column("key").to_pylist())))
         if not new.num_rows:
             return self._archive.row()
         return self._append(self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}))
@@ -318,6 +329,7 @@ class MaintainedRelease:
         broken = self._store.check_chain()
         try:
             found = self._rebuilt(None).verify().to_dict()
+            compare_with_index(self._archive)
         except HedgerowError as error:
             found = {"kept": False, "promises": [], "problems": [problem.to_dict() for problem in error.problems]}
         return {"chain": not broken, "broken_versions": broken, "head": self.head, "verification": found}
@@ -392,9 +404,9 @@ class MaintainedRelease:
             raise PlanError(Problem("republish", message, hint=f"'{verb}' goes with republish: free or gated"))
         self._tell("encoding", 0, 0)
         state = self._archive.state()
-        table = self._archive.table(state.rows)
-        microdata, change, absent, levels = work(state, table)
-        made = Candidate(self._archive, state, state.rows, table, microdata, change, absent, levels=levels)
+        records = ChangedRecords.unchanged(state)
+        microdata, change, absent, levels = work(state, state.table)
+        made = Candidate(self._archive, state, records, microdata, change, absent, levels=levels)
         if verb == "optimize" and np.array_equal(made.place, state.place) and not change.steps.get("lowered"):
             return self._archive.row()
         found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)

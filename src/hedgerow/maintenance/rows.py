@@ -114,7 +114,7 @@ def to_rows(table: Table, keys: pa.Array, kinds: str, place: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = [_as_json(_of_kind(table.columns[field.name], field, place)) for field in _schema(kinds)]
+    cells = [_as_json(_of_kind(table.columns[field.name], field, place)) for field in schema_of(kinds)]
     content = pc.binary_join_element_wise("[", pc.binary_join_element_wise(*cells, ","), "]", "")
     return pa.table({"key": keys, "content": content}).sort_by("key")
 
@@ -125,7 +125,7 @@ def to_table(rows: pa.Table, plan: Plan, kinds: str, not_released: tuple[str, ..
     import pyarrow.compute as pc
     import pyarrow.json as arrow_json
 
-    schema = _schema(kinds)
+    schema = schema_of(kinds)
     columns: dict[str, pa.ChunkedArray] = {str(plan.key): pa.chunked_array([rows.column("key").combine_chunks()])}
     if rows.num_rows:
         lines = pc.binary_join_element_wise('{"c":', rows.column("content"), "}", "").to_pylist()
@@ -150,7 +150,8 @@ def plain_table(table: Table) -> pa.Table:
     return pa.table(dict(table.columns))
 
 
-def _schema(kinds: str) -> Any:
+def schema_of(kinds: str) -> Any:
+    """The names and kinds of the stored columns, as a store keeps them."""
     import pyarrow as pa
 
     return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(kinds)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ class Recoding:
         """Number of groups."""
         return len(self.lo)
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """Number of records of every group."""
         return np.bincount(self.group_of[self.group_of >= 0], minlength=self.groups)
@@ -133,6 +134,14 @@ class Recoding:
         group_of = np.where(self.group_of < 0, WITHHELD, number[self.group_of])
         hidden = None if self.hidden is None else np.logical_or.reduceat(self.hidden[order], starts)
         return Recoding(group_of, lo, hi, self.node[order[starts]], hidden)
+
+    def of_groups(self, groups: IntArray) -> Recoding:
+        """Return some of the groups alone, numbered in the order given; the others are withheld."""
+        number = np.full(self.groups + 1, WITHHELD, np.int64)
+        number[groups] = np.arange(len(groups))
+        hidden, proven = (None if part is None else part[groups] for part in (self.hidden, self.proven))
+        lo, hi, node = self.lo[groups], self.hi[groups], self.node[groups]
+        return Recoding(number[self.group_of], lo, hi, node, hidden, proven)
 
     def hiding(self, cells: npt.NDArray[np.bool_]) -> Recoding:
         """Return the same release with cells of units (rows) hidden in some quasi-identifiers (columns)."""

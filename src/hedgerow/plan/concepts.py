@@ -150,6 +150,8 @@ class ModelDescriptor:
     reached
         Given the tally of groups and the encoded column: the strictest demand that all groups meet, by form where there
         are several. None if that cannot be said in numbers.
+    compares_with_all
+        Whether a demand on one group depends on all released records.
     with_suppression
         Whether it can be promised where single cells are released as missing.
     ask
@@ -174,6 +176,7 @@ class ModelDescriptor:
     conflicts: Callable[[str, Any, Any], Iterator[tuple[str, str]]] = _no_conflict
     impossible: Callable[[Any, str, int], str | None] = _none
     reached: Callable[[Any, Any], Any] = _none
+    compares_with_all: bool = False
     with_suppression: bool = False
     forms: Mapping[str, str] = field(default_factory=dict)
     step: float = 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import DataError
 from hedgerow.maintenance.store import store as shared
 from hedgerow.maintenance.store.address import StoreAddress
-from hedgerow.maintenance.store.schema import KEY, META, NUMBER, TEXT, StoredTable
+from hedgerow.maintenance.store.schema import BYTES, KEY, META, NUMBER, TEXT, StoredTable
 from hedgerow.maintenance.store.store import Deed, Store, Taken
 from hedgerow.outside.server import TRANSACTION, connect, find_driver, how_it_ended
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class PostgresStore(Store):
     """A store in a schema of its own. Rows go in by COPY, inside the transaction of their version."""
 
-    _kinds = {NUMBER: "BIGINT", TEXT: "TEXT", KEY: 'TEXT COLLATE "C"'}  # noqa: RUF012 - never changed
+    _kinds = {NUMBER: "BIGINT", TEXT: "TEXT", KEY: 'TEXT COLLATE "C"', BYTES: "BYTEA"}  # noqa: RUF012 - never changed
+    _among = "(SELECT json_array_elements_text(CAST(? AS json)))"
     _survives_loss = True  # the server has synced it before it says so
 
     def __init__(self, address: StoreAddress) -> None:
@@ -135,17 +136,14 @@ class PostgresStore(Store):
 
         query = (
             f'WITH gone AS (DELETE FROM {self._name(table)} WHERE "key" IN'
-            " (SELECT json_array_elements_text(CAST(? AS json))) RETURNING 1) SELECT COUNT(*) AS rows FROM gone"
+            f" {self._among} RETURNING 1) SELECT COUNT(*) AS rows FROM gone"
         )
         return int(self._read(query, pa.schema([("rows", pa.int64())]), keys)["rows"][0].as_py())
 
     def _count(self, table: StoredTable, keys: str) -> int:
         import pyarrow as pa
 
-        query = (
-            f'SELECT COUNT(*) AS rows FROM {self._name(table)} WHERE "key" IN'
-            " (SELECT json_array_elements_text(CAST(? AS json)))"
-        )
+        query = f'SELECT COUNT(*) AS rows FROM {self._name(table)} WHERE "key" IN {self._among}'
         return int(self._read(query, pa.schema([("rows", pa.int64())]), keys)["rows"][0].as_py())
 
     def _forget(self) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 FORMAT = "hedgerow-store"
 
-NUMBER, TEXT, KEY = "number", "text", "key"  # a key is text that is compared and sorted byte by byte
+NUMBER, TEXT, KEY, BYTES = "number", "text", "key", "bytes"  # a key is text, compared and sorted byte by byte
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,17 @@ class StoredTable:
         return tuple(name for name, _ in self.columns)
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of every column."""
+        return dict(self.columns)
+
+    @property
     def arrow(self) -> pa.Schema:
         """The columns as Arrow has them."""
         import pyarrow as pa
 
-        return pa.schema([(name, pa.int64() if kind == NUMBER else pa.string()) for name, kind in self.columns])
+        types = {NUMBER: pa.int64(), BYTES: pa.binary()}
+        return pa.schema([(name, types.get(kind, pa.string())) for name, kind in self.columns])
 
 
 META = StoredTable("meta", (("name", KEY), ("value", TEXT)), ("name",))
@@ -71,8 +77,12 @@ ERASURES = StoredTable(
     "erasures", (("number", NUMBER), ("made_at", TEXT), ("head", NUMBER), ("rows", NUMBER)), ("number",)
 )
 
+#: Private, and no part of the history: what a change needs to know of the version that was last checked in full.
+#: It holds nothing that is not in the other tables, and is made again where it is missing.
+INDEX = StoredTable("record_index", (("part", NUMBER), ("content", BYTES)), ("part",))
+
 #: What every layout has: by these tables a store is known.
 FIRST = (META, VERSIONS, GROUPS, RECORDS, PLACES)
 
 #: The steps: the tables that each layout adds to the one before. A store says in ``meta`` how many it has taken.
-STEPS: tuple[tuple[StoredTable, ...], ...] = (FIRST, (ERASURES,))
+STEPS: tuple[tuple[StoredTable, ...], ...] = (FIRST, (ERASURES,), (INDEX,))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, DoneBut, Problem
 from hedgerow.maintenance.store import store as shared
-from hedgerow.maintenance.store.schema import KEY, NUMBER, TEXT, StoredTable
+from hedgerow.maintenance.store.schema import BYTES, KEY, NUMBER, TEXT, StoredTable
 from hedgerow.maintenance.store.store import Deed, Store, Taken
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class SqliteStore(Store):
     There is no write-ahead log: the whole store is one file, and what was erased is in no other.
     """
 
-    _kinds = {NUMBER: "BIGINT", TEXT: "TEXT", KEY: "TEXT"}  # noqa: RUF012 - never changed
+    _kinds = {NUMBER: "BIGINT", TEXT: "TEXT", KEY: "TEXT", BYTES: "BLOB"}  # noqa: RUF012 - never changed
     _suffix = " WITHOUT ROWID"
+    _among = "(SELECT value FROM json_each(?))"
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -201,6 +203,21 @@ class SqliteStore(Store):
             self._rollback()
         return pa.concat_tables(pieces)
 
+    def _latest_of(self, table: StoredTable, named: Sequence[Any]) -> pa.Table:
+        # Version by version, the newest first, by the table's own order: nothing is read but what is named.
+        if table.kinds[table.key[-1]] == NUMBER:
+            return super()._latest_of(table, named)
+        import pyarrow as pa
+
+        left, pieces = set(named), [table.arrow.empty_table()]
+        by, columns = table.key[-1], ", ".join(f'"{column}"' for column in table.names)
+        query = f'SELECT {columns} FROM {self._name(table)} WHERE "version" = ? AND "{by}" IN {self._among}'
+        for version in range(self.head(), 0, -1):
+            if left:
+                pieces.append(self._read(query, table.arrow, version, json.dumps(sorted(left))))
+                left.difference_update(pieces[-1].column(by).to_pylist())
+        return pa.concat_tables(pieces)
+
     def _first(self, query: str, value: int) -> int | None:
         with self._translated():
             found = self._db.execute(query, (value,)).fetchone()[0]
@@ -216,12 +233,12 @@ class SqliteStore(Store):
                 self._db.executemany(query, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
     def _delete(self, table: StoredTable, keys: str) -> int:
-        query = f'DELETE FROM {self._name(table)} WHERE "key" IN (SELECT value FROM json_each(?))'
+        query = f'DELETE FROM {self._name(table)} WHERE "key" IN {self._among}'
         with self._translated():
             return self._db.execute(query, (keys,)).rowcount
 
     def _count(self, table: StoredTable, keys: str) -> int:
-        query = f'SELECT COUNT(*) FROM {self._name(table)} WHERE "key" IN (SELECT value FROM json_each(?))'
+        query = f'SELECT COUNT(*) FROM {self._name(table)} WHERE "key" IN {self._among}'
         with self._translated():
             return int(self._db.execute(query, (keys,)).fetchone()[0])
 

@@ -18,10 +18,13 @@ from hedgerow.maintenance.store.schema import (
     FIRST,
     FORMAT,
     GROUPS,
+    INDEX,
     META,
+    NUMBER,
     PLACES,
     RECORDS,
     STEPS,
+    TEXT,
     VERSIONS,
     StoredTable,
 )
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0  # seconds to wait for another writer
 OWN = ("format", "schema")  # names in meta that the store itself needs
+LAYOUT_WITH_INDEX = 3
+A_PIECE = 1 << 22  # bytes of the index in one row
 PLAIN = ("counts", "scores", "facts", "verification", "audit")  # columns of versions that hold JSON
 
 
@@ -131,6 +136,37 @@ class Store(ABC):
     def all_groups(self, upto: int | None = None) -> pa.Table:
         """Every change of a group, or those up to a version, in order of version and number."""
         return self._events(GROUPS, upto)
+
+    def records_since(self, version: int) -> pa.Table:
+        """Records written after a version, in order of version and key."""
+        return self._since(RECORDS, version)
+
+    def places_since(self, version: int) -> pa.Table:
+        """Changes of place after a version, in order of version and key."""
+        return self._since(PLACES, version)
+
+    def groups_since(self, version: int) -> pa.Table:
+        """Changes of groups after a version, in order of version and number."""
+        return self._since(GROUPS, version)
+
+    def records_of(self, keys: Sequence[str]) -> pa.Table:
+        """Return the newest records with some keys."""
+        return self._latest_of(RECORDS, keys)
+
+    def places_of(self, keys: Sequence[str]) -> pa.Table:
+        """Return where records with some keys lie now."""
+        return self._latest_of(PLACES, keys)
+
+    def groups_of(self, numbers: Sequence[int]) -> pa.Table:
+        """Return groups with some numbers, as they are now."""
+        return self._latest_of(GROUPS, numbers)
+
+    def index(self) -> bytes:
+        """Return what the version that was last checked in full left for later changes; empty if nothing."""
+        if self._layout() < LAYOUT_WITH_INDEX:
+            return b""
+        query = f"SELECT {_columns(INDEX)} FROM {self._name(INDEX)} ORDER BY {_quoted('part')}"
+        return b"".join(self._read(query, INDEX.arrow)["content"].to_pylist())
 
     def erasures(self) -> list[Erasure]:
         """When people were erased and how many rows, oldest first; never who."""
@@ -270,6 +306,7 @@ class Store(ABC):
                 if without is not None and prepared is not None:
                     self._append(without, prepared)
                 rows = self._delete(RECORDS, as_json) + self._delete(PLACES, as_json)
+                self._replace_index(b"")  # it holds them too; the next change makes it again
                 if rows:
                     number = len(self.erasures()) + 1
                     log = {"number": number, "made_at": _now(), "head": self._newest()[0], "rows": rows}
@@ -342,6 +379,15 @@ class Store(ABC):
                 self._insert(table, rows)
             except Taken:
                 raise ValueError(f"one version says two things of the same {table.key[-1]} in {table.name!r}") from None
+        if version.index is not None:
+            self._replace_index(version.index)
+
+    def _replace_index(self, index: bytes) -> None:
+        if len(self.steps) < LAYOUT_WITH_INDEX:
+            return
+        self._run(f"DELETE FROM {self._name(INDEX)}")
+        pieces = [index[at : at + A_PIECE] for at in range(0, len(index), A_PIECE)]
+        self._insert(INDEX, few_rows(INDEX, [{"part": part, "content": one} for part, one in enumerate(pieces)]))
 
     def _version_rows(self) -> list[dict[str, Any]]:
         if not self.begun:
@@ -365,6 +411,20 @@ class Store(ABC):
             query += f" WHERE {_quoted('version')} <= ?"
         query += " ORDER BY " + ", ".join(map(_quoted, table.key))
         return self._read(query, table.arrow, *(() if upto is None else (upto,)))
+
+    def _since(self, table: StoredTable, version: int) -> pa.Table:
+        self._need()
+        order = ", ".join(map(_quoted, table.key))
+        query = f"SELECT {_columns(table)} FROM {self._name(table)} WHERE {_quoted('version')} > ? ORDER BY {order}"
+        return self._read(query, table.arrow, version)
+
+    def _latest_of(self, table: StoredTable, named: Sequence[Any]) -> pa.Table:
+        """Return the newest rows of a table about those that are named."""
+        self._need()
+        by, order = table.key[-1], ", ".join(map(_quoted, table.key))
+        which = f"CAST({_quoted(by)} AS {self._kinds[TEXT]})" if table.kinds[by] == NUMBER else _quoted(by)
+        query = f"SELECT {_columns(table)} FROM {self._name(table)} WHERE {which} IN {self._among} ORDER BY {order}"
+        return latest(self._read(query, table.arrow, json.dumps(list(map(str, named)))), by)
 
     def _state(self, table: StoredTable, version: int | None) -> pa.Table:
         self._need()
@@ -465,6 +525,7 @@ class Store(ABC):
 
     _kinds: Mapping[str, str]  # the type of a column of each kind
     _suffix: str = ""  # what follows a table's columns
+    _among: str  # the texts of a JSON array that is given for ?, as a query
     _survives_loss = False  # whether what is committed is safe even if we never heard of it
 
     @abstractmethod

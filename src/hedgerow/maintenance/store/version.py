@@ -38,6 +38,8 @@ class NewVersion:
         Private. Records that are new or changed: ``key``, ``content``.
     places
         Private. Where records lie that are new or moved: ``key``, ``cluster``, ``group_number``.
+    index
+        Private. What the next change is to know of this version without reading it; None: what was there stays.
     """
 
     number: int
@@ -52,6 +54,7 @@ class NewVersion:
     groups: pa.Table
     records: pa.Table
     places: pa.Table
+    index: bytes | None = None
 
 
 @dataclass(frozen=True)

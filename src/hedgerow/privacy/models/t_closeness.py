@@ -145,6 +145,7 @@ DESCRIPTOR = ModelDescriptor(
     said=lambda asked: f"t = {asked.at_most}",
     conflicts=_conflicts,
     reached=_reached,
+    compares_with_all=True,
     ask="distance from the whole table at most",
     in_words="Distance of a group from the whole table, at most",
     step=0.05,

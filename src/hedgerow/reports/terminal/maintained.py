@@ -57,9 +57,19 @@ def change_summary(found: Mapping[str, Any]) -> RenderableType:
         lines.add_row("", wide)
     verified = Text("every promise is kept", style="green") if found["verified"] else Text("BROKEN", style="bold red")
     lines.add_row("verified", verified)
+    if said := _covered(found["covered"]):
+        lines.add_row("", said)
     lines.add_row("drift", _drift(found))
     lines.add_row("all versions", _leaks(found))
     return lines if not found["start_over"] else Group(lines, Text(), _advice(found))
+
+
+def _covered(covered: Mapping[str, Any]) -> str:
+    """Say what a check in part looked at."""
+    if covered["how"] == "full":
+        return ""
+    looked = f"{covered['changed']:,} groups that changed and {covered['read_again']:,} others were counted again"
+    return f"{looked}; the rest was in version {covered['last_full']}"
 
 
 def _who(counts: Mapping[str, Any]) -> str:
