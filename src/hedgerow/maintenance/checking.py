@@ -52,7 +52,7 @@ READ_AGAIN = 2_000  # groups without a change that a check in part reads again, 
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class VersionCheck:
     """What a check found, as plain data with what it covered; and the index that a full one leaves behind."""
 
     said: dict[str, Any]
@@ -99,14 +99,14 @@ def compare_with_index(archive: Archive) -> None:
         _compare(archive, state, state.known, archive.state())
 
 
-def check(made: Candidate) -> Checked:
+def check(made: Candidate) -> VersionCheck:
     """Check a version, and say how; raises if a promise is broken or the store does not hold what it did."""
     if made.known is None:
         found = made.verify()
         size = len(made.place)
         index = _index_of(made).pack() if size > ALWAYS_FULL and not needs_all(made.plan) else None
         groups = made.solution.recoding.groups
-        return Checked(_said(found, {"how": "full", "groups": groups}), index)
+        return VersionCheck(_said(found, {"how": "full", "groups": groups}), index)
     assert made.before is not None
     changed = np.flatnonzero(made.untouched < 0)
     again = _read_again(made, made.known)
@@ -119,7 +119,7 @@ def check(made: Candidate) -> Checked:
         "read_again": len(again),
         "last_full": made.known.since,
     }
-    return Checked(_said(found, covered), None)
+    return VersionCheck(_said(found, covered), None)
 
 
 def _said(found: Verification, covered: dict[str, Any]) -> dict[str, Any]:
