@@ -117,7 +117,7 @@ def compile_kernel(name: str) -> None:
     """Load a kernel; compile it first if it is not compiled."""
     module, _, function = name.partition(".")
     kernel = getattr(load(module), function)
-    if hasattr(kernel, "compile"):  # else numba is told not to compile anything
+    if hasattr(kernel, "compile"):  # else its machine code is there, or numba is told not to compile anything
         kernel.compile(load_signatures()[name])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hedgerow.anonymization import preparing
-from hedgerow.anonymization.kernels import keeping, load, load_signatures
+from hedgerow.anonymization.kernels import keeping, load_compiling, load_signatures
 from hedgerow.anonymization.kernels.keeping import DAY, KERNELS, PACKAGE
 from tests.conftest import kernels_of
 
@@ -182,7 +182,7 @@ def test_a_cache_that_can_only_be_read_is_used(fresh: Path, monkeypatch: pytest.
 
 
 def test_every_kernel_has_its_types() -> None:
-    assert {name for module in MODULES for name in kernels_of(load(module))} == set(preparing.kernel_names())
+    assert {name for module in MODULES for name in kernels_of(load_compiling(module))} == set(preparing.kernel_names())
 
 
 def test_every_kernel_is_compiled_by_one_process() -> None:

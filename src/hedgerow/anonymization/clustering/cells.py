@@ -124,7 +124,8 @@ def _cut_to_width(
     person = np.arange(len(cell_of)) if microdata.person_of is None else microdata.person_of
     tags = np.column_stack([person, microdata.sensitive_of])[order]
     wanted = np.append(requirement.k, requirement.distinct_wanted(len(microdata.sensitive)))
-    run_of, runs = kernels.load("width_runs").cut_cells(
+    run_of = np.empty(len(order), np.int64)
+    runs = kernels.load("width_runs").cut_cells(
         column.low_ends()[codes[order]],
         column.high_ends()[codes[order]],
         starts,
@@ -134,6 +135,7 @@ def _cut_to_width(
         ),
         wanted.astype(np.int64),
         column.scaled_width,
+        run_of,
     )
     uncovered = uncovered.copy()
     uncovered[order[run_of < 0]] = True

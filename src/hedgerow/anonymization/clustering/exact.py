@@ -23,6 +23,7 @@ from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import dense
 from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
+from hedgerow.anonymization.kernels import desks
 from hedgerow.anonymization.kernels.codes import FAR
 from hedgerow.anonymization.kernels.tuples.asked import Demands
 from hedgerow.anonymization.kernels.tuples.improving import Starts
@@ -113,7 +114,7 @@ def _solved(
     kernel = kernels.load("exact_blocks")
     place = place.astype(np.int64)
     cells = Starts(profile=part.cell_start, group=part.group_start, unit=part.unit_start)
-    desk = kernel.new_desk(part.codes.shape[1], most)
+    desk = desks.for_exact_blocks(part.codes.shape[1], most)
     kernel.solve_cells(
         cells, part.codes, part.profile, place, costs.prices, asked, desk, most, looks, lost, proven, done, stop
     )

@@ -27,6 +27,7 @@ from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.clustering.parts import Part
 from hedgerow.anonymization.clustering.threads import run_in_threads
+from hedgerow.anonymization.kernels import desks
 from hedgerow.anonymization.kernels.codes import NOTHING
 from hedgerow.anonymization.kernels.tuples.asked import Demands
 from hedgerow.anonymization.kernels.tuples.improving import Records, Searches, Starts
@@ -285,7 +286,7 @@ class _Attempt:
         asked = with_scratch(self.asked, part.units, self.persons)
         groups = part.groups(place, costs, room)
         regrouping = kernels.load("regrouping")
-        desk = regrouping.new_desk(q, room, k, capacity, groups.place)
+        desk = desks.for_regrouping(q, room, k, capacity, groups.place)
         tries = self.effort.tries_for(k)
         tries += 0 if asked.what == NOTHING else tries // 4
         regrouping.regroup_cells(
@@ -297,8 +298,8 @@ class _Attempt:
             # Anew for all cells: where members stand in a group must not depend on the cells beside it.
             groups = part.groups(groups.place.astype(np.int64), costs, room)
             exchanges = kernels.load("exchanges")
-            desk = exchanges.new_desk(q, room, capacity)
-            exchanges.exchange_in_cells(cells, records, groups, costs.prices, asked, desk, passes, self.stop)
+            scratch = desks.for_exchanges(q, room, capacity)
+            exchanges.exchange_in_cells(cells, records, groups, costs.prices, asked, scratch, passes, self.stop)
         return groups.place.astype(np.int64)
 
 

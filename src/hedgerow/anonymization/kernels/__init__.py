@@ -19,8 +19,63 @@ from typing import Any
 from hedgerow.outside.working_folder import import_library
 
 
+class Kernels:
+    """The kernels of a module: called directly if their machine code is there, else by numba, which compiles them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, function: str) -> Any:
+        """Get a kernel ready; anything else of the module comes from numba."""
+        from hedgerow.anonymization.kernels import direct
+        from hedgerow.anonymization.kernels.keeping import folder_of
+
+        name = f"{self._name}.{function}"
+        kernel: Any = direct.found(name, folder_of(self._name))
+        if kernel is None:
+            kernel = getattr(load_compiling(self._name), function)
+            if direct.allowed() and hasattr(kernel, "overloads") and name in load_signatures():
+                kernel = Compiling(name, kernel)
+        setattr(self, function, kernel)
+        return kernel
+
+
+class Compiling:
+    """A kernel of numba's, whose machine code is kept for direct calls once it is compiled."""
+
+    def __init__(self, name: str, kernel: Any) -> None:
+        self._name, self._kernel, self._kept = name, kernel, False
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it, after compiling it if need be."""
+        self.compile(load_signatures()[self._name])
+        return self._kernel(*arguments)
+
+    def compile(self, signature: tuple[Any, ...]) -> None:
+        """Compile it, and keep what comes of it."""
+        if self._kept:
+            return
+        self._kernel.compile(signature)
+        self._kept = True
+        from hedgerow.anonymization.kernels.entries import keep
+        from hedgerow.anonymization.kernels.keeping import folder_of, is_kept
+
+        if is_kept():
+            keep(self._name, self._kernel, signature, folder_of(self._name.partition(".")[0]))
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever numba says of it."""
+        return getattr(self._kernel, name)
+
+
 @cache
-def load(name: str) -> ModuleType:
+def load(name: str) -> Any:
+    """Return the kernels of a module."""
+    return Kernels(name)
+
+
+@cache
+def load_compiling(name: str) -> ModuleType:
     """Import a kernel module, with numba's cache in the user's cache folder."""
     from hedgerow.anonymization.kernels.keeping import KERNELS, folder_of, sources_of
     from hedgerow.anonymization.kernels.telling import listen

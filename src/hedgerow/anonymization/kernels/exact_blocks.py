@@ -25,33 +25,8 @@ from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.demands import PEOPLE, clear, holds, take
 from hedgerow.anonymization.kernels.diverse import total_lack
 from hedgerow.anonymization.kernels.search_index import cost
-from hedgerow.anonymization.kernels.tuples.exact import Block, ExactDesk, Frames, Remainders
+from hedgerow.anonymization.kernels.tuples.exact import ExactDesk  # noqa: F401 - taken as an argument: see keeping.py
 from hedgerow.anonymization.kernels.tuples.improving import Starts  # noqa: F401 - taken as an argument: see keeping.py
-
-
-def new_desk(q, most):
-    """Scratch space for blocks of up to ``most`` records over q attributes; its caller must keep it."""
-
-    def empty(*shape):
-        return np.empty(shape, np.int64)
-
-    n = most + 2
-    return ExactDesk(
-        Block(
-            unit=empty(n), kind=empty(n), rank=empty(n, q), costs=np.empty(q * n * n, np.int32), first_cost=empty(q),
-            codes=empty(q), apart=empty(n, n), near=empty(n, n), level=empty(n),
-        ),
-        Remainders(
-            left=empty(n), lost=empty(n), floor=empty(n, n), floors=empty(n), dearest=empty(n, n),
-            pivot_floor=empty(n), least=empty(n),
-        ),
-        Frames(
-            record=empty(n), size=empty(n), cost=empty(n), floors=empty(n), lower=empty(n, q), upper=empty(n, q),
-            tried=np.empty(n, np.bool_), many=empty(n), next=empty(n), listed=empty(n, n), price=empty(n, n),
-            out=empty(n), out_cost=empty(n), out_lower=empty(n, q), out_upper=empty(n, q),
-        ),
-        best=empty(n), units=empty(n),
-    )  # fmt: skip
 
 
 @kernel
@@ -65,7 +40,7 @@ def solve_cells(cells, codes, profile, place, prices, asked, desk, most, looks, 
     place
         Group of every unit, −1 in none; better ones are put in their place.
     desk
-        Scratch space, see :func:`new_desk`.
+        Scratch space, see :mod:`desks`.
     most, looks
         Records of a block, at most; how much of an effort to make for each.
     lost

@@ -18,7 +18,7 @@ from hedgerow.anonymization.kernels.codes import FAR, NOTHING, TABLE
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.demands import holds
 from hedgerow.anonymization.kernels.neighbours import cost_with, price
-from hedgerow.anonymization.kernels.tuples.improving import ExchangesDesk
+from hedgerow.anonymization.kernels.tuples.improving import ExchangesDesk  # noqa: F401 - taken as an argument: see keeping.py
 
 NO_STEP, MOVE, SWAP, PATH, CYCLE = range(5)
 FIRST_GROUPS, SECOND_GROUPS = 30, 24  # groups of so many neighbours are looked at, nearest ones and partners in turn
@@ -27,17 +27,9 @@ LOOKED_AT = 24  # members of a group that may give way; of larger groups, so man
 NO_LOWER = np.uint32((1 << 32) - 1)
 
 
-def new_desk(q, room, capacity):
-    """Scratch space for ``capacity`` groups of up to ``room`` units over q attributes, which the caller must keep."""
-    return ExchangesDesk(
-        least=np.zeros((capacity, q), np.uint32), most=np.zeros((capacity, q), np.uint32),
-        mark=np.full(capacity, -1, np.int64), listed=np.empty(room + 1, np.int32),
-    )  # fmt: skip
-
-
 @kernel
 def exchange_in_cells(cells, records, groups, prices, asked, desk, passes, stop):
-    """Exchange records between the groups of every cell, so many times at most, by cell; see :func:`new_desk`."""
+    """Exchange records between the groups of every cell, so many times at most, by cell; see :mod:`desks`."""
     cells, records, groups = bare(cells), bare(records), bare(groups)
     prices, asked, desk = bare(prices), bare(asked), bare(desk)
     cell_start, group_start, first_unit = cells.profile, cells.group, cells.unit

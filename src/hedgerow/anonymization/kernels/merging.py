@@ -124,9 +124,11 @@ def plant(state, first_cluster, last_cluster, prices):
     links[0, FIRST] = 0
     links[0, LAST] = total
     depth_of, deepest = np.zeros(room, np.int64), np.int64(0)
-    nodes, stack = 1, [0]
-    while len(stack) > 0:
-        node = stack.pop()
+    stack = np.zeros(room, np.int64)  # nodes still to split, the root first
+    nodes, waiting = 1, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
         begin, end = links[node, FIRST], links[node, LAST]
         if end - begin <= BUCKET:
             for i in range(begin, end):
@@ -161,8 +163,8 @@ def plant(state, first_cluster, last_cluster, prices):
         links[nodes, PARENT] = links[nodes + 1, PARENT] = node
         depth_of[nodes] = depth_of[nodes + 1] = depth_of[node] + 1
         deepest = max(deepest, depth_of[nodes])
-        stack.append(nodes)
-        stack.append(nodes + 1)
+        stack[waiting], stack[waiting + 1] = nodes, nodes + 1
+        waiting += 2
         nodes += 2
     for node in range(nodes - 1, -1, -1):
         refresh(node, tree, state)

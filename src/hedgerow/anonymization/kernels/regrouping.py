@@ -21,55 +21,19 @@ from hedgerow.anonymization.kernels.bare import bare
 from hedgerow.anonymization.kernels.codes import EVERYTHING, FREE, NOTHING, TABLE
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.demands import clear, holds, is_choosy, met, most_wanted, take
+from hedgerow.anonymization.kernels.desks import LARGEST_POOL
 from hedgerow.anonymization.kernels.neighbours import NOWHERE, cost_with, dearest_step, price
-from hedgerow.anonymization.kernels.tuples.improving import ByGroup, Changed, Made, Pool, RegroupingDesk
+from hedgerow.anonymization.kernels.tuples.improving import RegroupingDesk  # noqa: F401 - taken: see keeping.py
 
 BREATH = 256  # tries between two looks at the stop flag
 WINDOW = 1 << 16  # units among which bad groups are sought at a time, so that what is looked at stays in the cache
 TOURNAMENT = 6
-LARGEST_POOL = 5
 CLOSE = 12  # nearest neighbours whose groups may enter a pool, beside those of all partners
 PARTNERS = 80  # percent of the draws that look among partners
 ONE_FEWER = 10  # percent of the tries that make one group fewer than they could
 EAGER = 8  # sixteenths of its floor that a hard record may gain on an easy one, at most
 BLUR = 24  # 32nds by which a floor is made greater or less for that, at most
-DRAWS = np.array([int(-math.log((i + 0.5) / 4096) * (1 << 20)) for i in range(4096)])  # exponential, in 1/2^20
 NEW, CHANGED, OUTSIDE = 0, 1, 2  # kinds of groups that a unit left over may join
-
-
-def new_desk(q, room, k, capacity, place):
-    """Scratch space for ``capacity`` groups of up to ``room`` units over q attributes, in which units are placed so.
-
-    The kernel works on bare views of it (see ``bare.py``), so the caller must keep it.
-    """
-    most, made = LARGEST_POOL * room + 1, LARGEST_POOL * room // k + 3
-
-    def empty(kind, *shape):
-        return np.empty(shape, kind)
-
-    by_group = ByGroup(
-        chance=np.zeros(1, np.uint64), draws=DRAWS, mark=np.zeros(capacity, np.int64),
-        unused=empty(np.int32, capacity + 1), excess=np.zeros(capacity, np.float32),
-        urgency=np.zeros(capacity, np.float32), failures=np.zeros(capacity, np.float32),
-        kept=place.copy(), touched=empty(np.int32, len(place)), is_touched=np.zeros(len(place), bool),
-    )  # fmt: skip
-    pool = Pool(
-        taken=empty(np.int32, LARGEST_POOL), active=empty(np.int64, q), whole=empty(np.uint32, 2, q),
-        units=empty(np.int32, most), floor=empty(np.int32, most), weight=empty(np.int32, most),
-        goes=empty(np.int32, most),
-        key=empty(np.int32, most), cost=empty(np.int32, most), part=empty(np.int32, q, most),
-        units_lower=empty(np.uint32, q, most), units_upper=empty(np.uint32, q, most),
-        listed=empty(np.int32, room + most),
-    )  # fmt: skip
-    new = Made(
-        lower=empty(np.uint32, made, q), upper=empty(np.uint32, made, q), size=empty(np.int64, made),
-        cost=empty(np.int64, made), start=empty(np.int64, made), number=empty(np.int64, made),
-    )  # fmt: skip
-    old = Changed(
-        lower=empty(np.uint32, most, q), upper=empty(np.uint32, most, q), size=empty(np.int64, most),
-        cost=empty(np.int64, most), number=empty(np.int64, most),
-    )  # fmt: skip
-    return RegroupingDesk(by_group, pool, new, old)
 
 
 @part
@@ -159,7 +123,7 @@ def regroup_cells(cells, records, groups, prices, asked, desk, tries_each, heat,
     cells, records, groups, prices, asked
         See ``tuples/``.
     desk
-        Scratch space, see :func:`new_desk`.
+        Scratch space, see :mod:`desks`.
     tries_each
         How often for every k units, by cell.
     heat

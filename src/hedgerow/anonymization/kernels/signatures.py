@@ -222,6 +222,6 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBERS, NUMBER, WORDS, NUMBERS, NUMBERS),
     "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
-    "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER),
+    "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER, NUMBERS),
 }  # fmt: skip
 """Argument types by ``module.function``."""

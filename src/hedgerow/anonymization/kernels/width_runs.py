@@ -14,8 +14,8 @@ from hedgerow.anonymization.kernels.compiling import kernel
 
 
 @kernel
-def cut_cells(low, high, starts, tags, sizes, wanted, width):
-    """Cut the cells between ``starts`` into runs; returns a run per record, −1 if none covers it, and their number.
+def cut_cells(low, high, starts, tags, sizes, wanted, width, run_of):
+    """Cut the cells between ``starts`` into runs; returns their number.
 
     Parameters
     ----------
@@ -28,10 +28,11 @@ def cut_cells(low, high, starts, tags, sizes, wanted, width):
         Different tags of every kind that a run must have.
     width
         Greatest difference of the ends of a run.
+    run_of
+        Takes the run of every record, −1 if none covers it.
     """
     n = low.size
     kinds = wanted.size
-    run_of = np.empty(n, np.int64)
     runs = 0
     most = n + 1
     score = np.empty(n + 1, np.int64)
@@ -104,4 +105,4 @@ def cut_cells(low, high, starts, tags, sizes, wanted, width):
                 run_of[r] = runs
             runs += 1
             i = j
-    return run_of, runs
+    return runs
