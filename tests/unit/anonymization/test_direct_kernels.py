@@ -14,7 +14,7 @@ from numba.core import types
 
 from hedgerow.anonymization import preparing
 from hedgerow.anonymization.kernels import Compiling, direct, entries, keeping, load_compiling, load_signatures
-from tests.unit.anonymization.test_kernels import COMMAND, run
+from tests.processes.interpreters import COMMAND, run
 
 
 def numba_one(name: str) -> Any:

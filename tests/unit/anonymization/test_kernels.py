@@ -19,6 +19,7 @@ from hedgerow.anonymization import preparing
 from hedgerow.anonymization.kernels import keeping, load_compiling, load_signatures
 from hedgerow.anonymization.kernels.keeping import DAY, KERNELS, PACKAGE
 from tests.conftest import kernels_of
+from tests.processes.interpreters import COMMAND, run
 
 KERNEL = re.compile(r"^@kernel$|^@nb.njit\(.*cache=True", re.MULTILINE)
 SOURCES = Path(keeping.__file__).parent
@@ -201,12 +202,6 @@ print(made.kernels, made.compiled, told[-1][1:])
 """
 
 
-def run(code: str, *words: str, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HEDGEROW_CACHE": str(cache)}
-    command = [sys.executable, "-c", code, *words]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
-
-
 def test_prepare_compiles_what_is_not_compiled(tmp_path: Path) -> None:
     assert run(PREPARE, cwd=tmp_path, cache=tmp_path / "cache").stdout.split("\n")[0] == "2 2 (2, 2)"
     assert run(PREPARE, cwd=tmp_path, cache=tmp_path / "cache").stdout.split("\n")[0] == "2 0 (0, 0)"
@@ -215,7 +210,6 @@ def test_prepare_compiles_what_is_not_compiled(tmp_path: Path) -> None:
     assert run(PREPARE, cwd=tmp_path, cache=tmp_path / "cache").stdout.split("\n")[0] == "2 1 (1, 1)"
 
 
-COMMAND = "import hedgerow.cli.waiting as waiting; waiting.WORTH_A_WORD = 0; from hedgerow.cli import main; main()"
 IN_PYTHON = """
 import logging, sys, hedgerow as hr
 logging.basicConfig(stream=sys.stdout, level=logging.INFO)
