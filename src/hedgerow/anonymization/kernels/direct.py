@@ -22,6 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hedgerow.outside.working_folder import import_library
 
 FORMAT = 1
@@ -30,9 +32,10 @@ HARMLESS = frozenset({"NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR"})
 STATUS = "qq"
 """What comes first in the row: how the call ended, and where its exception is described."""
 SLOTS = {"int64": "q", "float64": "d", "bool": "?7x"}
-NONE_RAISED = 0
+RETURNED = bytes(8)
 
-_address_of = ctypes.c_char * 0
+_at_start: Any = (ctypes.c_char * 0).from_buffer  # refuses what cannot be written to, or lies in several pieces
+_address: Any = ctypes.addressof
 _lock = threading.Lock()
 
 
@@ -50,32 +53,19 @@ class Kernel:
     """
 
     def __init__(self, name: str, address: int, arguments: Sequence[Any], results: Sequence[str]) -> None:
-        self.name, self._arguments, self._results = name, arguments, results
-        self._leaves = [_leaf(one) for one in _flat(arguments)]
-        row = "".join("q" * (1 + shape[1]) if shape else kind for kind, shape in self._leaves)
-        self._row = struct.Struct(STATUS + row + "".join(SLOTS[kind] for kind in results))
-        self._end = struct.Struct("".join(SLOTS[kind] for kind in results))
+        self.name = name
+        leaves = list(_flat(arguments))
+        row = "".join("q" * (1 + leaf[1]) if len(leaf) == 2 else SLOTS[leaf[0]] for leaf in leaves)
+        ending = "".join(SLOTS[kind] for kind in results)
+        self._row, self._end = struct.Struct(STATUS + row + "8x" * len(results)), struct.Struct(ending)
+        self._pack = _packing(name, arguments, self._row)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
 
     def __call__(self, *given: Any) -> Any:
         """Call it."""
-        if len(given) != len(self._arguments):
-            raise TypeError(f"{self.name} takes {len(self._arguments)} arguments, not {len(given)}")
-        values: list[Any] = []
-        _gather(given, self._arguments, values)
-        row: list[Any] = [0, 0]
-        for value, (_, array) in zip(values, self._leaves, strict=True):
-            if array is None:
-                row.append(value)
-                continue
-            if value.dtype != array[0] or value.ndim != array[1]:
-                raise TypeError(f"{self.name} takes no array of {value.dtype} in {value.ndim} dimensions there")
-            row.append(ctypes.addressof(_address_of.from_buffer(value)))
-            row += value.shape
-        packed = bytearray(self._row.size)
-        self._row.pack_into(packed, 0, *row, *([0] * len(self._results)))
-        self._call(ctypes.addressof(_address_of.from_buffer(packed)))
-        if int.from_bytes(packed[:8], "little", signed=True) != NONE_RAISED:
+        packed = bytearray(self._pack(*given))
+        self._call(_address(_at_start(packed)))
+        if packed[:8] != RETURNED:
             _raise(packed)
         found = self._end.unpack_from(packed, self._row.size - self._end.size)
         return None if not found else found[0] if len(found) == 1 else found
@@ -156,21 +146,34 @@ def _flat(arguments: Iterable[Any]) -> Iterable[Any]:
             yield from _flat(one)
 
 
-def _leaf(one: Sequence[Any]) -> tuple[str, tuple[Any, int] | None]:
-    if len(one) == 1:
-        return SLOTS[one[0]], None
-    import numpy as np
+def _packing(name: str, arguments: Sequence[Any], row: struct.Struct) -> Any:
+    """Make the function that checks arguments and writes them into a row; it is called often, so it is spelled out."""
+    lines, written, types = [], ["0, 0"], {}
 
-    return "", (np.dtype(one[0]), one[1])
+    def spell(one: Any, said: str) -> None:
+        if not isinstance(one[0], str):
+            parts = [f"{said}_{place}" for place in range(len(one))]
+            lines.append(f"    ({', '.join(parts)},) = {said}")
+            for part, member in zip(parts, one, strict=True):
+                spell(member, part)
+            return
+        if len(one) == 1:
+            written.append(said)
+            return
+        kind, dimensions = one
+        types[kind] = np.dtype(kind)
+        lines.append(f"    if {said}.dtype is not {kind}_ and {said}.dtype != {kind}_ or {said}.ndim != {dimensions}:")
+        lines.append(f"        raise TypeError({f'{name} takes no such array'!r})")
+        written.append(f"address(at_start({said})), *{said}.shape")
 
-
-def _gather(values: Sequence[Any], arguments: Sequence[Any], flat: list[Any]) -> None:
-    """Take tuples apart."""
-    for value, one in zip(values, arguments, strict=True):
-        if isinstance(one[0], str):
-            flat.append(value)
-        else:
-            _gather(value, one, flat)
+    names = [f"a{place}" for place in range(len(arguments))]
+    for said, one in zip(names, arguments, strict=True):
+        spell(one, said)
+    text = "\n".join([f"def pack({', '.join(names)}):", *lines, f"    return write({', '.join(written)})"])
+    known = {f"{kind}_": dtype for kind, dtype in types.items()}
+    space: dict[str, Any] = {**known, "address": _address, "at_start": _at_start, "write": row.pack}
+    exec(compile(text, f"<arguments of {name}>", "exec"), space)
+    return space["pack"]
 
 
 def _raise(packed: bytearray) -> None:
