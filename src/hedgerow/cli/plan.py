@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,17 +36,24 @@ def draft(
         bool, typer.Option("--limits", help="Propose limits too, as tight as the records allow.")
     ] = False,
     withhold: WithholdOption = None,
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an Excel file.")] = None,
+    keep_codes: Annotated[
+        bool, typer.Option("--keep-codes", help="SPSS, Stata: read codes, not their labels; labels become a level.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.evaluation.drafting.examining import draft_plan
-    from hedgerow.plan import Plan
+    from hedgerow.plan import DataFormat, Plan
 
     if withhold is not None and not limits:
         raise typer.BadParameter("goes with --limits only", param_hint="--withhold")
+    asked: dict[str, Any] = {"sheet": sheet} if sheet is not None else {}
+    asked |= {"labels": "keep-codes"} if keep_codes else {}
+    form = DataFormat(**asked) if asked else None
     with ProgressBar() as progress:
-        text = draft_plan(data, trust_names=trust_names, limits=limits, withhold=withhold, progress=progress)
+        text = draft_plan(data, form, trust_names=trust_names, limits=limits, withhold=withhold, progress=progress)
     _put(output, text)
     if as_json:
         print_json(Plan.loads(text).to_dict(), default=str)

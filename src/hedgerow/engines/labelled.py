@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.engines.rows import Rows
+from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.notes import WHY, ColumnNote
 from hedgerow.microdata.parsing.texts import number_text
 
@@ -79,6 +80,12 @@ def released_columns(rows: Rows, with_codes: bool, with_kinds: bool) -> list[Rel
         column = _column(name, table.column(name), note, with_codes)
         if with_kinds and name + WHY in table.column_names:
             whys = _as_text(table.column(name + WHY)).to_pylist()
+            if any(why is not None and cell is not None for why, cell in zip(whys, column.cells, strict=True)):
+                message = (
+                    f"Where {name + WHY!r} says why a cell is missing, {name!r} is not: one of them was coarsened."
+                )
+                hint = "make it sensitive or other, leave it out, or write another format: --format csv"
+                raise DataError(Problem("output", message, hint=hint))
             column = ReleasedColumn(
                 name, column.title, column.kind, column.cells, column.labels, whys, note.missing
             )  # fmt: skip

@@ -16,6 +16,8 @@ from hedgerow.microdata.parsing.texts import number_text
 
 LONGEST_SPSS_LABEL, LONGEST_SPSS_TEXT = 120, 32_767
 LONGEST_STATA_TEXT = 2_045
+LONGEST_SPSS_CODE = 8
+"""Bytes of a text that means a missing value."""
 LONGEST_SPSS_TITLE, LONGEST_STATA_TITLE = 250, 80
 SPSS_KINDS = 3
 """Missing values of different kinds that a variable of SPSS can list one by one."""
@@ -83,7 +85,7 @@ def write_stata(rows: Rows, path: Path) -> None:
         if column.whys is not None:
             whys = sorted({why for why in column.whys if why is not None})
             if len(whys) > len(LETTERS) or column.kind not in ("number", "coded"):
-                raise _cannot(column.name, "Stata", "has missing values of kinds that Stata cannot tell apart there")
+                raise _cannot(column.name, "Stata", "has kinds of missing values that Stata cannot tell apart there")
             of = dict(zip(whys, LETTERS, strict=False))
             cells = [of[why] if why is not None else cell for cell, why in zip(cells, column.whys, strict=True)]
             shown |= {of[why]: why for why in whys}
@@ -115,11 +117,11 @@ def _short(title: str, most: int) -> str:
     return title.encode()[:most].decode(errors="ignore")
 
 
-def _spss_kinds(column: ReleasedColumn) -> dict[str, float]:
+def _spss_kinds(column: ReleasedColumn) -> dict[str, Any]:
     """Give each kind of missing value its code: that of the file, unless it is a value or they are too many."""
-    if column.kind not in ("number", "coded"):
-        raise _cannot(column.name, "SPSS", "has missing values of kinds, and is text")
     whys = sorted({why for why in column.whys or () if why is not None})
+    if column.kind not in ("number", "coded"):
+        return _spss_text_kinds(column, whys)
     values = {cell for cell in column.cells if cell is not None}
     codes: dict[str, float] = {}
     for why in whys:
@@ -134,6 +136,20 @@ def _spss_kinds(column: ReleasedColumn) -> dict[str, float]:
         last = math.floor(min(values, default=0.0)) if min(values, default=0.0) < 0 else 0
         codes = {"": float(last - 1)}
     return codes
+
+
+def _spss_text_kinds(column: ReleasedColumn, whys: Sequence[str]) -> dict[str, Any]:
+    """Give each kind of missing value of a text its code, which is text too."""
+    if column.kind != "text" or len(whys) > SPSS_KINDS:
+        raise _cannot(column.name, "SPSS", "has more kinds of missing values than SPSS can tell apart there")
+    values = {cell for cell in column.cells if cell is not None}
+    free = (code for code in (f"?{at}" for at in range(1, len(values) + len(whys) + 2)) if code not in values)
+    codes: dict[str, Any] = {}
+    for why in whys:
+        code = column.kinds.get(why, why)
+        taken = code in values or code in codes.values() or len(code.encode()) > LONGEST_SPSS_CODE
+        codes[why] = next(free) if taken else code
+    return codes or {"": next(free)}
 
 
 def _series(column: ReleasedColumn, cells: Sequence[Any], whole: bool = False) -> Any:

@@ -40,6 +40,8 @@ class ColumnNote:
         Whether cells are labels; else they are the codes.
     missing
         The code behind each kind of missing value.
+    explains
+        The column of which this one says why cells are missing; empty: it is no such column.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class ColumnNote:
     kind: ColumnKind = ""
     published: bool = True
     missing: Mapping[str, str] = field(default_factory=dict)
+    explains: str = ""
 
     def on(self, name: str) -> pa.Field:
         """Return a column of text that has this note."""
@@ -69,7 +72,11 @@ class ColumnNote:
             found = cls(**told)
         except (ValueError, TypeError, RecursionError):
             return cls()
-        plain = type(found.title) is str and found.kind in ("", "text") and type(found.published) is bool
+        plain = (
+            type(found.title) is type(found.explains) is str
+            and found.kind in ("", "text")
+            and type(found.published) is bool
+        )
         return found if plain and _is_codes(found.codes) and _is_codes(found.missing) else cls()
 
 

@@ -57,7 +57,7 @@ def verify_in_place(
         message = "A link can be used only together with the original."
         raise DataError(Problem("usage", message, hint="give the original too"))
     try:
-        table = open_released(released, plan.data)
+        table = open_released(released, plan)
         published = count_released(table, plan, facts)
     except DataError as error:
         if isinstance(released, InDatabase):  # the database is at fault, not the release

@@ -65,7 +65,7 @@ def examine_here(
     if not trust_names:
         check_header(columns, place_of(source))
     first = {name: values.slice(0, rows) for name, values in table.columns.items()}
-    return Examination.of(columns, table.format, form, preview_of(first, [*first]))
+    return Examination.of(columns, table.format, form, preview_of(first, [*first]), table.notes)
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------

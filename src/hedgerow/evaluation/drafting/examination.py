@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hedgerow.evaluation.drafting.column import SeenColumn
-from hedgerow.evaluation.drafting.propose import Proposal, propose, with_a_quasi_identifier
+from hedgerow.evaluation.drafting.propose import Proposal, labelled, propose, with_a_quasi_identifier
 from hedgerow.evaluation.drafting.writing import write_draft
+from hedgerow.microdata.notes import ColumnNote
 from hedgerow.plan import DataFormat
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Examination:
         or one that is not plain.
     guessed
         Whether the encoding is a guess.
+    notes
+        What its file says of the columns beside their cells.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Examination:
     missing: tuple[str, ...]
     preview: Preview = field(default=(), repr=False)
     guessed: bool = False
+    notes: Mapping[str, ColumnNote] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -67,6 +71,7 @@ class Examination:
         found: DataFormat,
         given: DataFormat | None = None,
         preview: Preview = (),
+        notes: Mapping[str, ColumnNote] | None = None,
     ) -> Examination:
         """Find the missing markers, and propose something for every column.
 
@@ -78,6 +83,8 @@ class Examination:
             How the table is written, and what of it was said beforehand.
         preview
             Some of its first rows.
+        notes
+            What its file says of the columns beside their cells.
 
         Raises
         ------
@@ -91,7 +98,9 @@ class Examination:
         proposals = with_a_quasi_identifier(left, [propose(column) for column in left])
         guessed = "encoding" not in stated and found.encoding != DataFormat().encoding
         missing = (*found.missing, *markers)
-        return cls(columns[0].records, tuple(left), tuple(proposals), found, missing, preview, guessed)
+        said = notes or {}
+        proposed = tuple(labelled(one, said.get(column.name)) for one, column in zip(proposals, left, strict=True))
+        return cls(columns[0].records, tuple(left), proposed, found, missing, preview, guessed, said)
 
     @property
     def markers(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn
+from hedgerow.microdata.notes import ColumnNote
 from hedgerow.plan.hierarchy.builders import parse_day
 from hedgerow.plan.hierarchy.numbers import Number, is_whole, number_label, parse_number
 
@@ -332,3 +334,24 @@ _DATE_FORMS = (None, *(
     for day in ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
     for time in ("", " %H:%M", " %H:%M:%S")
 ))  # fmt: skip
+
+
+def labelled(proposal: Proposal, note: ColumnNote | None) -> Proposal:
+    """Propose labels as a level of the hierarchy, where a file has labels and codes were kept."""
+    if note is not None and note.explains:
+        said = f"It says why cells of {note.explains!r} are missing."
+        decide = "Proposed: left out. Make it `sensitive` or `other` to publish it."
+        return Proposal("identifier", proposal.seen, (said, decide))
+    if note is None or note.published or not note.codes or proposal.role != "quasi-identifier":
+        return proposal
+    if not set(note.codes).isdisjoint({*note.codes.values(), "*"}):
+        return proposal
+    written = ", ".join(
+        f"{json.dumps(name, ensure_ascii=False)}: [{json.dumps(code)}]" for name, code in note.codes.items()
+    )
+    said = (
+        "Its codes have labels in the file: they are the level above the codes. A code without one has only * above it."
+    )
+    return replace(
+        proposal, notes=(*proposal.notes, said), rule=f'{{tree: {{"*": {{{written}}}}}}}', unknown="own-leaf-under-root"
+    )

@@ -14,8 +14,11 @@ from hedgerow.plan.audiences import AUDIENCES, USUAL
 from hedgerow.plan.hierarchy.numbers import number_label
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hedgerow.evaluation.drafting.examination import Examination
     from hedgerow.evaluation.tightening import ProposedLimits
+    from hedgerow.microdata.notes import ColumnNote
 
 _WIDTH = 108
 
@@ -26,7 +29,10 @@ def write_draft(seen: Examination, limits: ProposedLimits | None = None) -> str:
         _head(seen.records, len(seen.columns), limits),
         _data(seen),
         "attributes:\n",
-        *(_attribute(column, proposal, limits) for column, proposal in zip(seen.columns, seen.proposals, strict=True)),
+        *(
+            _attribute(column, proposal, limits, seen.notes)
+            for column, proposal in zip(seen.columns, seen.proposals, strict=True)
+        ),
         _foot(sum(proposal.role == "quasi-identifier" for proposal in seen.proposals), limits),
     ]
     return "\n".join(part for part in parts if part)
@@ -72,10 +78,17 @@ def _data(seen: Examination) -> str:
         lines.append(f"  missing: [{', '.join(map(_quoted, seen.missing))}]{check}")
     if found.format is not None:
         lines.append(f"  format: {found.format}")
+    if found.sheet is not None:
+        lines.append(f"  sheet: {_quoted(found.sheet)}")
+    if found.labels != usual.labels:
+        lines.append(f"  labels: {found.labels}")
     return "data:\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _attribute(column: SeenColumn, proposal: Proposal, limits: ProposedLimits | None) -> str:
+def _attribute(
+    column: SeenColumn, proposal: Proposal, limits: ProposedLimits | None, said_of: Mapping[str, ColumnNote]
+) -> str:
+    title = said_of[column.name].title if column.name in said_of else ""
     limit = None if limits is None else limits.of(column.name)
     said = () if limits is None or limit is None else (f"Proposed limit: {limits.note(column.name)}.",)
     notes = (proposal.seen, *said, *proposal.notes)
@@ -86,6 +99,10 @@ def _attribute(column: SeenColumn, proposal: Proposal, limits: ProposedLimits | 
         if limit is not None and limit.limit is not None:
             parts["limit"] = limit_text(limit.limit)
         value = "{" + ", ".join(f"{key}: {part}" for key, part in parts.items() if part) + "}"
+    if title and value != "identifier":
+        inner = value.removeprefix("{").removesuffix("}")
+        first, _, rest = (inner if inner.startswith("role:") else f"role: {inner}").partition(", ")
+        value = "{" + ", ".join(part for part in (first, f"title: {_quoted(title)}", rest) if part) + "}"
     key = _key(column.name)
     entry = f"  {key}: {value}" if len(key) < 1000 else f"  ? {key}\n  : {value}"  # YAML wants long keys announced
     return "\n".join([*(f"  # {line}" for line in lines), entry, ""])

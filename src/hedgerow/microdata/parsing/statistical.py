@@ -53,7 +53,7 @@ class Variable:
     def is_missing(self, cell: Any) -> bool:
         """Tell whether a cell is a value that means a missing one."""
         if isinstance(cell, str):
-            return cell in self.marks if not self.is_text else any(cell.rstrip() == low for low, _ in self.ranges)
+            return not self.is_text or any(cell.rstrip() == low for low, _ in self.ranges)
         return isinstance(cell, int | float) and any(
             low <= cell <= high for low, high in self.ranges if not isinstance(low, str)
         )
@@ -108,7 +108,7 @@ def open_statistical(path: Path, form: Form, reader: Callable[..., Any], options
         for name, variable in variables.items():
             notes[name] = variable.note(str(titles.get(name) or "").strip()[:LONGEST_TITLE], form.labels == "publish")
             if variable.has_kinds and name + WHY not in variables:
-                notes[name + WHY] = ColumnNote(kind="text")
+                notes[name + WHY] = ColumnNote(kind="text", explains=name)
 
     def load(wanted: Sequence[str]) -> dict[str, Cells]:
         sources = {name: name if name in variables else name.removesuffix(WHY) for name in wanted}

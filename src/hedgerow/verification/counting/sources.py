@@ -131,11 +131,11 @@ def _with_key_trimmed(batch: pa.RecordBatch, missing: Sequence[str]) -> pa.Recor
 # -- the release -----------------------------------------------------------------------------------------------------
 
 
-def open_released(where: Where, form: DataFormat = DataFormat()) -> Source:  # noqa: B008 - it is frozen
-    """Open the table of a release; ``form`` says whether labels were published."""
+def open_released(where: Where, plan: Plan | None = None) -> Source:
+    """Open the table of a release; of some formats only the plan tells what their cells mean."""
     if isinstance(where, InDatabase):
         return DatabaseSource(where)
-    return FileSource(formats.open_released(Path(where.path), form))
+    return FileSource(formats.open_released(Path(where.path), plan))
 
 
 def count_released(source: Source, plan: Plan, facts: Mapping[str, Any]) -> Published:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.outside.unpacking import unpacked
-from hedgerow.plan import DataFormat
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.formats import by_ending, by_name, is_packed
 from hedgerow.verification.reading.cells import unguard
 from hedgerow.verification.reading.columnar import Kind
 from hedgerow.verification.reading.delimited import Dialect
+from hedgerow.verification.reading.packages import KINDS_OF
 from hedgerow.verification.reading.tables import (
     OpenTable,
     check_quotes,
@@ -38,11 +39,11 @@ class Format:
     original
         Opens a file that a release was made from.
     released
-        Opens the data of a release; None if no release is written so.
+        Opens the data of a release, given its plan; None if no release is written so.
     """
 
     original: Callable[[Path, DataFormat], OpenTable]
-    released: Callable[[Path, DataFormat], OpenTable] | None = None
+    released: Callable[[Path, Plan | None], OpenTable] | None = None
 
 
 def open_original(path: Path, form: DataFormat) -> OpenTable:
@@ -84,13 +85,13 @@ def _told_of(path: Path) -> Iterator[None]:
         raise DataError([replace(problem, place=str(path)) for problem in error.problems]) from None
 
 
-def open_released(path: Path, form: DataFormat) -> OpenTable:
-    """Open the data of a release, which is named after its format; ``form`` says whether labels were published."""
+def open_released(path: Path, plan: Plan | None = None) -> OpenTable:
+    """Open the data of a release, which is named after its format; of some the plan tells what their cells mean."""
     told = by_ending(path.suffix)
     released = None if told is None else FORMATS[told.name].released
     if released is None:
         raise DataError(Problem("format", "No release is written in this format.", str(path)))
-    return released(path, form)
+    return released(path, plan)
 
 
 def guess_delimiter(path: Path, form: DataFormat) -> str:
@@ -103,7 +104,7 @@ def _original_csv(path: Path, form: DataFormat) -> OpenTable:
     return replace(opened, header=tuple(name.strip() for name in opened.header))
 
 
-def _released_csv(path: Path, form: DataFormat) -> OpenTable:
+def _released_csv(path: Path, plan: Plan | None) -> OpenTable:
     opened = open_csv(path, Dialect(empty_is_missing=True))
     check_quotes(path)
     return replace(opened, header=tuple(map(unguard, opened.header)), guarded=True)
@@ -121,17 +122,46 @@ def _original_workbook(path: Path, form: DataFormat) -> OpenTable:
     return open_texts("workbooks:workbook", path, 16, sheet=form.sheet)
 
 
-def _released_workbook(path: Path, form: DataFormat) -> OpenTable:
+def _released_workbook(path: Path, plan: Plan | None) -> OpenTable:
     return open_texts("workbooks:workbook", path, 16, sheet="data")
 
 
-def _released_package(name: str, path: Path, form: DataFormat) -> OpenTable:
-    return open_texts("packages:package", path, 8, package=name, labels=form.labels, all_used=True)
+def _released_parquet(path: Path, plan: Plan | None) -> OpenTable:
+    return open_columnar("parquet", path)
+
+
+def _released_package(name: str, path: Path, plan: Plan | None) -> OpenTable:
+    labels = "publish" if plan is None else plan.data.labels
+    opened = open_texts("packages:package", path, 8, package=name, labels=labels, all_used=True)
+    if plan is None:
+        return opened
+    for column, title in zip(opened.header, opened.titles, strict=True):
+        if title and (column not in plan.attributes or not (plan.attributes[column].title or "").startswith(title)):
+            raise DataError(Problem("format", "A column has a title that the plan does not give it.", str(path)))
+    return _as_planned(opened, plan)
+
+
+def _as_planned(opened: OpenTable, plan: Plan) -> OpenTable:
+    """Put the columns that say why others are missing where the plan has them: the file has no place for them."""
+    import pyarrow as pa
+
+    why = [name for name in plan.released_columns if name.endswith(KINDS_OF) and name in opened.header]
+    header = [name for name in opened.header if name not in why]
+    for name in why:
+        header.insert(plan.released_columns.index(name), name)
+    at = [opened.header.index(name) for name in header]
+    schema = pa.schema([opened.schema.field(position) for position in at])
+    return replace(
+        opened,
+        header=tuple(header),
+        schema=schema,
+        batches=lambda wanted: opened.batches([at[position] for position in wanted]),
+    )
 
 
 FORMATS: dict[str, Format] = {
     "csv": Format(_original_csv, _released_csv),
-    "parquet": Format(partial(_original_columnar, "parquet"), partial(_original_columnar, "parquet")),
+    "parquet": Format(partial(_original_columnar, "parquet"), _released_parquet),
     "arrow": Format(partial(_original_columnar, "arrow")),
     "excel": Format(_original_workbook, _released_workbook),
     "spss": Format(partial(_package, "spss"), partial(_released_package, "spss")),

@@ -99,7 +99,7 @@ class _File:
             key = (type(cell), cell)
             if key not in known:
                 known[key] = None
-                if _is_one_of(cell, ways) == why:
+                if _is_one_of(cell, ways, kind) == why:
                     label = labels.get(_bare(cell)) if shown else None
                     known[key] = label.strip() if label is not None and label.strip() else _text(cell, kind)
             found.append(known[key])
@@ -150,10 +150,10 @@ def _bare(code: Any) -> Any:
     return code.rstrip() if isinstance(code, str) else code
 
 
-def _is_one_of(cell: Any, ways: Sequence[tuple[Any, Any]]) -> bool:
+def _is_one_of(cell: Any, ways: Sequence[tuple[Any, Any]], kind: str) -> bool:
     """Tell whether a cell is a code that means a missing value."""
     if isinstance(cell, str):
-        return any(_bare(cell) == low for low, _ in ways)
+        return kind != "string" or any(_bare(cell) == low for low, _ in ways)  # a letter among numbers: .a to .z
     if not isinstance(cell, int | float):
         return False
     return any(low <= cell <= high for low, high in ways if not isinstance(low, str))

@@ -107,11 +107,8 @@ def read_release(folder: Path) -> Published:
 
 def _read_data(path: Path, plan: Plan) -> tuple[tuple[str, ...], dict[str, pa.ChunkedArray], dict[str, Kind], int]:
     """Return the names of all columns, cells and kinds of those that the plan names, and the number of rows."""
-    opened = open_released(path, plan.data)
+    opened = open_released(path, plan)
     header, table = opened.header, opened.table(range(len(opened.header)))
-    for name, title in zip(header, opened.titles, strict=False):
-        if title and (name not in plan.attributes or not (plan.attributes[name].title or "").startswith(title)):
-            raise DataError(Problem("format", "A column has a title that the plan does not give it.", str(path)))
     known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
     kinds = {name: kind_of(column) for name, column in known.items()}
     columns = {name: unguarded(column) if opened.guarded else as_text(column) for name, column in known.items()}
