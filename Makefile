@@ -130,7 +130,7 @@ docs: $(DEV) ## Build the documentation into site/
 	@$(BIN)/zensical build --clean --strict
 
 .PHONY: screenshots
-screenshots: system-packages $(DEV) ## Take the pictures of the documentation anew, of the studio and the report of the demo
+screenshots: system-packages $(DEV) ## Take the pictures of the documentation anew, and of every screen into build/screens
 	@$(BIN)/python -m tests.docs.screenshots
 
 ##@ Housekeeping

@@ -1,5 +1,7 @@
 """``make screenshots``: the pictures of the documentation, taken anew of the studio and the report of the demo.
 
+Besides, every screen at three widths, light and dark, in ``build/screens``, to be looked at and not committed.
+
 Sizes, theme and scale are fixed, nothing moves, and the data is that of ``hedgerow demo``: the same code on the same
 machine gives the same pictures, up to how a browser smooths edges.
 """
@@ -16,11 +18,12 @@ from typing import Any
 
 from hedgerow.cli.demo import REPORT, DemoWish, run_demo
 from tests.docs.blocks import ROOT
+from tests.docs.gallery import STILL, take_all
 from tests.studio.conftest import FLAGS
 from tests.studio.servers import serving
 
 ASSETS = ROOT / "docs" / "assets"
-STILL = "*, *::before, *::after { transition: none !important; animation: none !important; caret-color: transparent }"
+SCREENS = ROOT / "build" / "screens"
 WIDE = 1280
 
 
@@ -30,6 +33,8 @@ def main() -> None:
         folder = Path(place) / "hedgerow-demo"
         run_demo(folder, DemoWish(), False, lambda *_: None)
         with _browser() as new_page:
+            with serving(folder=folder) as studio:
+                take_all(new_page, studio.link, studio.url, SCREENS)
             with serving("patients.csv", "plan.yaml", folder=folder) as studio:
                 page = new_page(WIDE, 900)
                 page.goto(studio.link())

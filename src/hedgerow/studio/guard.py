@@ -131,17 +131,22 @@ class _Exchange:
 
     def __init__(self, app: App, limit: int, receive: Receive, send: Send) -> None:
         self._app, self._limit, self._receive, self._send = app, limit, receive, send
-        self._received, self._begun, self.ended = 0, False, False
+        self._received, self._begun, self._gone, self.ended = 0, False, False, False
 
     async def run(self, scope: Scope) -> None:
         said = _headers(scope).get("content-length", "")
         if said and (not said.isdigit() or int(said) > self._limit):
             await self._too_much()
             return
-        await self._app(scope, self._counted, self._answered)
+        try:
+            await self._app(scope, self._counted, self._answered)
+        except RuntimeError:
+            if not self._gone or self._begun:  # the toolkit minds that nobody is there any more to be answered
+                raise
 
     async def _counted(self) -> Message:
         message = await self._receive()
+        self._gone = self._gone or message["type"] == "http.disconnect"
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             if self._received > self._limit:

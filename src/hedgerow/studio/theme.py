@@ -61,6 +61,7 @@ def frame(current: str) -> Iterator[Session]:
         warning="#8a5300",
     )
     ui.page_title(f"{SCREENS[current]} · Hedgerow")
+    ui.run_javascript("document.documentElement.lang = 'en'")
     dark = ui.dark_mode(session.dark)
     ui.link("Skip to content", "#content").classes("skip")
     with ui.element("header").classes("studio-header w-full"):
