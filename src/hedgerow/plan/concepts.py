@@ -197,12 +197,15 @@ class Variant:
         Keys of ``method`` in a plan, besides its name.
     usual
         Whether it is among those that are compared if nobody says which.
+    recommended
+        What it is recommended for, in a word or two; empty: it is for those who know what they want.
     """
 
     name: str
     help: str
     options: Mapping[str, Any] = field(default_factory=dict)
     usual: bool = False
+    recommended: str = ""
 
 
 @dataclass(frozen=True, eq=False)

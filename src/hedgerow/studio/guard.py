@@ -126,12 +126,16 @@ class Guard:
         return None, session
 
 
+NOBODY_THERE = "No response returned."
+"""What the toolkit raises when the browser went before it was answered."""
+
+
 class _Exchange:
     """A request and its answer; ends it when more is sent than may be."""
 
     def __init__(self, app: App, limit: int, receive: Receive, send: Send) -> None:
         self._app, self._limit, self._receive, self._send = app, limit, receive, send
-        self._received, self._begun, self._gone, self.ended = 0, False, False, False
+        self._received, self._begun, self.ended = 0, False, False
 
     async def run(self, scope: Scope) -> None:
         said = _headers(scope).get("content-length", "")
@@ -140,13 +144,12 @@ class _Exchange:
             return
         try:
             await self._app(scope, self._counted, self._answered)
-        except RuntimeError:
-            if not self._gone or self._begun:  # the toolkit minds that nobody is there any more to be answered
+        except RuntimeError as error:
+            if self._begun or str(error) != NOBODY_THERE:
                 raise
 
     async def _counted(self) -> Message:
         message = await self._receive()
-        self._gone = self._gone or message["type"] == "http.disconnect"
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             if self._received > self._limit:

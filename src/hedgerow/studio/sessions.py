@@ -53,6 +53,8 @@ class Session:
         Whether pages are dark; None: as the system wants it.
     data_view
         How columns are shown, as cards or in a table; empty: nobody has said.
+    typed
+        What stands in forms that are not sent yet, by field: it outlives a change of screens.
     ended
         Whether it is over: its pages do nothing any more.
     opening
@@ -71,6 +73,7 @@ class Session:
     pages: deque[str] = field(default_factory=deque)
     dark: bool | None = None
     data_view: str = ""
+    typed: dict[str, str] = field(default_factory=dict)
     ended: bool = False
     opening: tuple[str, Path | None] | None = None
 

@@ -214,6 +214,13 @@ def problem_list(problems: Iterable[Problem]) -> None:
                 ui.label(f"What to do: {problem.hint}").classes("small")
 
 
+def keep(field: Marked, session: Session, name: str) -> Marked:
+    """Keep what is typed into a field, over changes of screens and reloads."""
+    field.value = session.typed.get(name, field.value)  # type: ignore[attr-defined]
+    field.on_value_change(lambda event: session.typed.__setitem__(name, event.value or ""))  # type: ignore[attr-defined]
+    return field
+
+
 def refuse(problems: Sequence[Problem]) -> None:
     """Raise what is wrong with a change of the plan, if anything is."""
     if problems:

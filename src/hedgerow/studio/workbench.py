@@ -19,6 +19,7 @@ from hedgerow.evaluation.people import Repeat
 from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.hierarchy import Hierarchy
+from hedgerow.studio.differences import in_short_words
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.reader import TableReader
 from hedgerow.studio.runs import Run
@@ -334,10 +335,18 @@ class Workbench:
             raise HedgerowError(Problem("usage", "There is no table yet.", hint="open one first"))
         with self._lock:
             number = max((run.number for run in self.runs), default=0) + 1
+            title = title or self._what_differs()
             run = Run.start(number, title, self.source.place, self.source.name, self.plan, self._folder, ended)
             self.runs.append(run)
             self.version += 1
         return run
+
+    def _what_differs(self) -> str:
+        """Name a run by what differs from the one before it; empty for the first of a table."""
+        assert self.source is not None
+        assert self.plan is not None
+        before = next((run for run in reversed(self.runs) if run.data == self.source.place), None)
+        return "" if before is None else in_short_words(before.plan, self.plan) or f"{before.number} again"
 
     def uses(self, place: str) -> bool:
         """Tell whether a table is at work, or a run was made of it, which may look at it again."""

@@ -10,6 +10,9 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import MethodDescriptor, Variant
 from hedgerow.privacy import Requirement
 
+FIRST = "Groups similar people"
+RECOMMENDED = {"quick": "Balanced", "thorough": "Least loss"}
+
 
 def make(
     microdata: Microdata, plan: Plan, requirement: Requirement, threads: int, objective: Objective
@@ -30,7 +33,13 @@ DESCRIPTOR = MethodDescriptor(
     variants=(
         Variant("cluster", "Groups similar people within the limits; usually loses least", usual=True),
         *(
-            Variant(name, f"Groups similar people, then {effort.help}", {"improve": name}, usual=name == "quick")
+            Variant(
+                name,
+                f"Groups similar people, then {effort.help}",
+                {"improve": name},
+                name == "quick",
+                RECOMMENDED.get(name, ""),
+            )
             for name, effort in EFFORTS.items()
         ),
         Variant(

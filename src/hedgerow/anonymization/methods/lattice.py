@@ -19,9 +19,9 @@ DESCRIPTOR = MethodDescriptor(
     variants=(
         Variant("lattice", "One level for each column, the best of all"),
         Variant("exact", "One level for each column, of most research value", _by_value("exact"), usual=True),
-        Variant("global", "Research value, the thesis's global search", _by_value("global")),
-        Variant("local", "Research value, the thesis's local search", _by_value("local")),
-        Variant("hybrid", "Research value, the thesis's hybrid search", _by_value("hybrid")),
+        Variant("global", "Research value, halving the list of all nodes by value", _by_value("global")),
+        Variant("local", "Research value, from node to neighbouring node", _by_value("local")),
+        Variant("hybrid", "Research value, from node to node, then halving the list", _by_value("hybrid")),
         Variant("divided", "Research value, block by block", _by_value("divided")),
     ),
     options=frozenset({"objective", "search", "block", "levels"}),

@@ -19,7 +19,7 @@ DESCRIPTOR = MethodDescriptor(
     title="partitioning",
     help="cuts the table in halves; very fast, usually loses more",
     order=20,
-    variants=(Variant("partition", "Cuts the table in halves; very fast, usually loses more"),),
+    variants=(Variant("partition", "Cuts the table in halves; very fast, usually loses more", recommended="Fast"),),
     make=make,
     options=frozenset({"objective", "improve"}),
     objectives=("loss", "ncp", "granularity", "entropy", "research-value"),

@@ -32,6 +32,8 @@ ROLE_CELL = f"""<q-td :props="props"><select class="role-select" :value="props.r
 <option value="" disabled>not in the plan</option>{OPTIONS}</select></q-td>"""
 SPREAD_CELL = """<q-td :props="props"><span class="spark" aria-hidden="true"><i v-for="share in props.row.spread"
  :style="{ height: share + '%' }"></i></span></q-td>"""
+TICK = """<q-checkbox dense v-model="props.selected" :aria-label="'Tick ' + props.row.name" />"""
+TICK_ALL = """<q-checkbox dense v-model="props.selected" aria-label="Tick all columns" />"""
 TEXT_CELL = """<q-td :props="props" class="wraps">{{ props.value }}</q-td>"""
 NAME_CELL = """<q-td :props="props" class="wraps"><b>{{ props.value }}</b></q-td>"""
 
@@ -71,6 +73,8 @@ class ColumnTable:
             'flat dense wrap-cells hide-bottom data-testid=column-table aria-label="columns of the table"'
         )
         self._table.bind_filter_from(search, "value")
+        self._table.add_slot("header-selection", TICK_ALL)
+        self._table.add_slot("body-selection", TICK)
         self._table.add_slot("body-cell-role", ROLE_CELL)
         self._table.add_slot("body-cell-spread", SPREAD_CELL)
         self._table.add_slot("body-cell-name", NAME_CELL)

@@ -53,10 +53,13 @@ class ExportCard:
 
     def _form(self) -> None:
         with ui.element("div").classes("fields"):
-            self._purpose = _field("Purpose", "report-purpose")
-            self._recipients = _field("Recipients", "report-recipients")
-            self._approver = _field("Approver", "report-approver")
-            self._review = _field("Review by", "report-review").props("type=date stack-label")
+            self._purpose = self._field("Purpose", "report-purpose")
+            self._recipients = self._field("Recipients", "report-recipients")
+            self._approver = self._field("Approver", "report-approver")
+            self._role = self._field("The approver's role", "report-role")
+            self._review = self._field("Date by which to review the release", "report-review").props("type=date")
+        self._assume = theme.keep(ui.textarea("Further assumptions, one a line"), self._session, "report-assume")
+        self._assume.classes("w-full").props("outlined dense autogrow data-testid=report-assume")
         self._threshold = ui.select(
             thresholds(self._run.plan), value=self._run.plan.accepted, label="A risk that is just acceptable"
         ).classes("w-full")
@@ -90,7 +93,9 @@ class ExportCard:
                 "purpose": self._purpose.value.strip(),
                 "recipients": self._recipients.value.strip(),
                 "approver": self._approver.value.strip(),
+                "role": self._role.value.strip(),
                 "review_by": (self._review.value or "").strip(),
+                "assumptions": [line.strip() for line in (self._assume.value or "").splitlines() if line.strip()],
             },
         }
         job = self._session.bench.begin(task)
@@ -108,6 +113,6 @@ class ExportCard:
     def _note(self, kind: str) -> None:
         self._session.log.write("exported", self._session, kind=kind, plan=self._run.plan.digest())
 
-
-def _field(label: str, testid: str) -> ui.input:
-    return ui.input(label).classes("w-full").props(f"outlined dense data-testid={testid}")
+    def _field(self, label: str, testid: str) -> ui.input:
+        field = theme.keep(ui.input(label), self._session, testid)
+        return field.classes("w-full").props(f"outlined dense placeholder=none data-testid={testid}")

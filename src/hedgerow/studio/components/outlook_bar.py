@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nicegui import ui
 
 from hedgerow.anonymization.explanation import Outlook
@@ -12,10 +14,18 @@ from hedgerow.studio.workbench import Workbench
 
 
 class OutlookBar:
-    """Shows the outlook of a workbench, and how it changed since the last time."""
+    """Shows the outlook of a workbench, and how it changed since the last time.
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
+    Parameters
+    ----------
+    bench
+        Whose plan it is of.
+    judged
+        Called with the reason why no release can be made; empty if one can, as far as is known.
+    """
+
+    def __init__(self, bench: Workbench, judged: Callable[[str], object] = lambda _: None) -> None:
+        self._bench, self._judged = bench, judged
         self._before: Outlook | None = None
         self._asked = 0
         with theme.bar(), ui.column().classes("feedback gap-1"):
@@ -36,9 +46,11 @@ class OutlookBar:
                 self._obstacles.clear()
                 with self._obstacles:
                     theme.problem_list(error.problems)
+                self._judged(error.problems[0].message if error.problems else "The table does not fit the plan.")
             return None
         if mine == self._asked:
             self._show(found)
+            self._judged(" ".join(found.obstacles()))
         return found
 
     def _show(self, found: Outlook) -> None:

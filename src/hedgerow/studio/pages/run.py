@@ -6,13 +6,15 @@ from typing import Any
 
 from nicegui import ui
 
-from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.comparison import name_of_method, variants
-from hedgerow.plan.concepts import METHODS
+from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS, Variant
 from hedgerow.reports.wording import solved_exactly, worths_mark, worths_note
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import ProgressLine
+from hedgerow.studio.components.marked_table import marked_table, said
+from hedgerow.studio.components.method_options import MethodOptions
 from hedgerow.studio.components.node_chooser import ChosenLevels, NodeChooser
 from hedgerow.studio.components.outlook_bar import OutlookBar
 from hedgerow.studio.components.result_cards import show_runs
@@ -43,7 +45,7 @@ async def show() -> None:
         start = ui.column().classes("w-full gap-3")
         nodes = ui.column().classes("w-full gap-3")
         listed = ui.column().classes("w-full gap-3")
-        bar = OutlookBar(session.bench)
+        bar = OutlookBar(session.bench, lambda reason: starter.judged(reason))
         levels = ChosenLevels(session)
 
         def start_chosen() -> None:
@@ -53,7 +55,7 @@ async def show() -> None:
         with nodes:
             chooser = NodeChooser(session, start_chosen)
         with start:
-            _show_start(session, bar, chooser, levels)
+            starter = _Starter(session, bar, chooser, levels)
         _RunList(session, listed)
     await ui.context.client.connected()
     await bar.refresh()
@@ -64,6 +66,13 @@ def offered() -> dict[str, str]:
     return {one.name: f"{one.name} — {one.help}" for method in METHODS for one in method.variants}
 
 
+def recommended() -> dict[str, Variant]:
+    """Return the methods that are recommended, the fastest first."""
+    order = ("Fast", "Balanced", "Least loss")
+    found = [one for method in METHODS for one in method.variants if one.recommended]
+    return {one.name: one for one in sorted(found, key=lambda one: order.index(one.recommended))}
+
+
 def _start(session: Session, title: str = "") -> None:
     """Make a release by the plan as it is now."""
     plan = session.bench.plan
@@ -72,57 +81,109 @@ def _start(session: Session, title: str = "") -> None:
     session.log.write("run started", session, run=run.number, plan=plan.digest())
 
 
-def _show_start(session: Session, bar: OutlookBar, chooser: NodeChooser, levels: ChosenLevels) -> None:
-    plan = session.bench.plan
-    assert plan is not None
-    current = name_of_method(plan)
-    names = offered()
-    if current not in names:
-        names = {current: f"{current} — as the plan says", **names}
+class _Starter:
+    """The card from which runs are begun: method, options, name."""
 
-    async def chosen(event: Any) -> None:
-        if event.value in variants():
-            try:
-                theme.refuse(await aside(_choose, session, event.value))
-            except HedgerowError:
-                method.value = current
-                raise
-            chooser.refresh()
-            levels.refresh()
-            assert session.bench.plan is not None
-            sure.value = session.bench.plan.method.certify or ""
-            await bar.refresh()
+    def __init__(self, session: Session, bar: OutlookBar, chooser: NodeChooser, levels: ChosenLevels) -> None:
+        self._session, self._bar, self._chooser, self._levels = session, bar, chooser, levels
+        self._reason = ""
+        with theme.card():
+            theme.heading("Method")
+            self._cards = ui.element("div").classes("studio-grid").props('role=group aria-label="Recommended methods"')
+            more = ui.expansion("More methods and options", value=self._beyond).classes("w-full")
+            with more.props("dense data-testid=more-methods"):
+                self._method = (
+                    ui.select({}, label="Method").classes("w-full").props("outlined dense data-testid=method")
+                )
+                self._method.on_value_change(theme.safely(lambda event: self._choose(event.value)))
+                self._options = MethodOptions(session.bench, self._changed)
+            levels.show()
+            self._sure = ui.select({}, label="Look for a bound on what any release loses")
+            self._sure.classes("w-full").props("outlined dense data-testid=certify")
+            self._sure.on_value_change(theme.safely(self._certify))
+            title = (
+                ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
+            )
+            self._title = theme.keep(title, session, "run-title")
+            self._button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(self._start))
+            self._button.props("unelevated size=lg data-testid=start")
+            self._why = ui.label("").classes("note bad").props("role=status data-testid=why-not")
+            self._why.set_visibility(False)
+        self._show()
 
-    async def certified(event: Any) -> None:
-        plan = session.bench.plan
-        assert plan is not None
-        if (plan.method.certify or "") == event.value:
+    @property
+    def _plan(self) -> Plan:
+        assert self._session.bench.plan is not None
+        return self._session.bench.plan
+
+    @property
+    def _beyond(self) -> bool:
+        """Whether the plan's method is none of those that are recommended."""
+        return name_of_method(self._plan) not in recommended()
+
+    def judged(self, reason: str) -> None:
+        """Let a release be begun, or say why none can be made."""
+        self._reason = reason
+        self._button.set_enabled(not reason)
+        self._why.text = f"No release can be made: {reason}" if reason else ""
+        self._why.set_visibility(bool(reason))
+
+    def _show(self) -> None:
+        """Show what the plan says."""
+        current, names = name_of_method(self._plan), offered()
+        if current not in names:
+            names = {current: f"{current} — as the plan says", **names}
+        self._method.set_options(names, value=current)
+        asked = self._plan.method.certify or ""
+        self._sure.set_options({**SURE, **({} if asked in SURE else {asked: asked})}, value=asked)
+        self._cards.clear()
+        with self._cards:
+            for name, variant in recommended().items():
+                chosen = name == current
+                with theme.card().classes("audience chosen" if chosen else "audience"):
+                    ui.label(variant.recommended).classes("font-bold")
+                    ui.label(f"{variant.help}.").classes("small")
+                    button = ui.button("Chosen" if chosen else "Choose", on_click=self._choosing(name))
+                    button.props(f"{'flat' if chosen else 'outline'} no-caps data-testid=method-{name}")
+                    button.props["aria-pressed"] = "true" if chosen else "false"
+                    button.props["aria-label"] = f"{'Chosen' if chosen else 'Choose'}: {variant.recommended}"
+
+    def _choosing(self, name: str) -> Any:
+        return theme.safely(lambda: self._choose(name))
+
+    async def _choose(self, name: str) -> None:
+        if name == name_of_method(self._plan) or name not in variants():
             return
-        method = {name: part for name, part in plan.to_dict().get("method", {}).items() if name != "certify"}
+        try:
+            theme.refuse(await aside(_choose, self._session, name))
+        finally:
+            self._options.refresh()
+            await self._changed()
+
+    async def _changed(self) -> None:
+        self._show()
+        self._chooser.refresh()
+        self._levels.refresh()
+        await self._bar.refresh()
+
+    async def _certify(self, event: Any) -> None:
+        if (self._plan.method.certify or "") == event.value:
+            return
+        method = {name: part for name, part in self._plan.to_dict().get("method", {}).items() if name != "certify"}
         if event.value:
             method["certify"] = event.value
-        wrong = await aside(lambda: session.bench.change(method=method))
+        wrong = await aside(lambda: self._session.bench.change(method=method))
         if wrong:
-            sure.value = plan.method.certify or ""
+            self._sure.value = self._plan.method.certify or ""
         theme.refuse(wrong)
 
-    def start() -> None:
-        _start(session, title.value.strip())
-        title.value = ""
-        button.disable()  # a double click is one wish
-        ui.timer(1.5, button.enable, once=True)
-
-    with theme.card():
-        method = ui.select(names, value=current, label="Method", on_change=theme.safely(chosen)).classes("w-full")
-        method.props("outlined dense data-testid=method")
-        levels.show()
-        efforts = {**SURE, **({asked: asked} if (asked := plan.method.certify or "") not in SURE else {})}
-        sure = ui.select(efforts, value=asked, label="Look for a bound on what any release loses", on_change=certified)
-        sure.classes("w-full").props("outlined dense data-testid=certify")
-        title = ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
-        button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(start)).props(
-            "unelevated size=lg data-testid=start"
-        )
+    def _start(self) -> None:
+        if self._reason:
+            return
+        _start(self._session, (self._title.value or "").strip())
+        self._title.value = ""
+        self._button.disable()  # a double click is one wish
+        ui.timer(1.5, lambda: self._button.set_enabled(not self._reason), once=True)
 
 
 def _choose(session: Session, name: str) -> tuple[Any, ...]:
@@ -208,6 +269,11 @@ class _RunList:
                 ui.button("Remove", icon="delete", on_click=lambda: self._session.bench.forget(run)).props("flat")
 
 
+def _beside(cell: str, first: str) -> str:
+    """Write a cell, marked if it differs from that of the first run."""
+    return said(cell) if cell == first else f"<b>{said(cell)}</b>"
+
+
 def _compare(runs: list[Run]) -> None:
     """Show all runs in one table and one picture."""
     with theme.card():
@@ -239,7 +305,10 @@ def _compare(runs: list[Run]) -> None:
             ]
             for run in runs
         ]
-        theme.table(head, rows, numbers=range(2, 10), testid="side-by-side")
+        told = [[_beside(cell, rows[0][place]) for place, cell in enumerate(row)] for row in rows]
+        marked_table(head, told, label="runs side by side", numbers=range(2, 10), wraps=[0], testid="side-by-side")
+        if len(rows) > 1:
+            ui.label("Bold: what differs from the first run here.").classes("muted small")
         note = worths_note([run.facts for run in runs])
         if note:
             ui.label(note).classes("muted small").props("data-testid=worths-given")
