@@ -146,6 +146,7 @@ class _Rows:
         self._links = np.stack(np.unravel_index(distinct, shape)).astype(np.int64)
         self._order = [np.argsort(version.count_value, kind="stable") for version in (old, new)]
         self._placements: dict[int, Placement] = {}
+        self._groups_having: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         value, was, is_now = self._links
         self.possible = bool(((old.lo[was] <= new.hi[is_now]) & (old.hi[was] >= new.lo[is_now])).all())
         at = np.searchsorted(new.count_group * values + new.count_value, is_now * values + value)
@@ -188,9 +189,12 @@ class _Rows:
 
     def _having(self, side: int, value: int) -> tuple[IntArray, IntArray]:
         """Groups of a version that have a value, ascending, and how often."""
-        version, order = (self.old, self.new)[side], self._order[side]
-        first, last = np.searchsorted(version.count_value, [value, value + 1], sorter=order)
-        return version.count_group[order[first:last]], version.count[order[first:last]]
+        if (side, value) not in self._groups_having:
+            version, order = (self.old, self.new)[side], self._order[side]
+            first, last = np.searchsorted(version.count_value, [value, value + 1], sorter=order)
+            found = version.count_group[order[first:last]], version.count[order[first:last]]
+            self._groups_having[side, value] = found
+        return self._groups_having[side, value]
 
 
 def _hidden_in(rows: _Rows, group: int, codes: IntArray, k: int, p: tuple[int, ...]) -> tuple[int, list[int]]:

@@ -3,13 +3,15 @@
 Somebody who holds two versions can only take an old row for a new row of the same sensitive value whose published
 region meets the old one. How many rows of a new group are forced to be old ones is a maximum flow. It is found from the
 true placement, which the publisher knows: only the rows in the group in question have to find another place, along
-augmenting paths (Ford and Fulkerson 1956). Boxes are compared in blocks of neighbours; the boxes of two versions are
-never compared all with all unless they all meet.
+augmenting paths (Ford and Fulkerson 1956). Boxes are compared in blocks of neighbours, and blocks only where something
+of their part of the space is in reach: limits keep most regions apart. The boxes of two versions are never compared all
+with all unless they all meet.
 """
 
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,9 @@ from hedgerow.types import IntArray
 BLOCK = 128
 TOGETHER = 16
 FAR = 1 << 60
+COORDINATE = np.int32  # boxes are told apart by ranks
+
+Coordinates = npt.NDArray[np.signedinteger[Any]]
 
 
 class RegionBoxes:
@@ -37,65 +42,132 @@ class RegionBoxes:
     """
 
     def __init__(self, lo: IntArray, hi: IntArray) -> None:
-        self._order, self._start = _blocks(lo + hi)
-        self._lo, self._hi = lo[self._order].T.copy(), hi[self._order].T.copy()
+        part = parts_apart(lo, hi)
+        self._order, self._start, self._first_block = _blocks(lo + hi, part)
+        self._lo, self._hi = (ends[self._order].T.astype(COORDINATE) for ends in (lo, hi))
+        self._block_lo, self._block_hi = _hulls(self._lo, self._hi, self._start)
+        self._part_lo, self._part_hi = _hulls(self._block_lo, self._block_hi, self._first_block)
         self._block = np.repeat(np.arange(len(self._start) - 1), np.diff(self._start))
-        first = self._start[:-1]
-        self._block_lo = np.minimum.reduceat(self._lo, first, axis=1) if len(first) else self._lo
-        self._block_hi = np.maximum.reduceat(self._hi, first, axis=1) if len(first) else self._hi
         self._left = np.ones(len(lo), bool)
+        self._left_in = np.diff(self._start)
+        self._place = np.empty(len(lo), np.int64)
+        self._place[self._order] = np.arange(len(lo))
 
     def meeting(self, lo: IntArray, hi: IntArray) -> IntArray:
         """Return the boxes that meet one box, ascending."""
-        near = _meet(self._block_lo, self._block_hi, lo, hi)
-        at = np.arange(len(self._order)) if near.all() else np.flatnonzero(near[self._block])
+        lo, hi = lo.astype(COORDINATE), hi.astype(COORDINATE)
+        blocks = _within(self._first_block, np.flatnonzero(_meet(self._part_lo, self._part_hi, lo, hi)))
+        blocks = blocks[_meet(self._block_lo[:, blocks], self._block_hi[:, blocks], lo, hi)]
+        at = _within(self._start, blocks)
         return np.sort(self._order[at[_meet(self._lo[:, at], self._hi[:, at], lo, hi)]])
 
     def take(self, lo: IntArray, hi: IntArray) -> IntArray:
         """Return the boxes that meet any of several boxes and have not been taken before; they are taken now."""
         taken = []
+        lo, hi = lo.astype(COORDINATE), hi.astype(COORDINATE)
+        order = np.argsort(self._first_part(lo, hi), kind="stable") if len(lo) > TOGETHER else np.arange(len(lo))
         for first in range(0, len(lo), TOGETHER):
-            some_lo, some_hi = lo[first : first + TOGETHER], hi[first : first + TOGETHER]
-            near = _meet_any(self._block_lo, self._block_hi, some_lo, some_hi)
-            at = np.flatnonzero(self._left & near[self._block])
+            some = order[first : first + TOGETHER]
+            some_lo, some_hi = lo[some], hi[some]
+            least, most = some_lo.min(axis=0), some_hi.max(axis=0)
+            blocks = _within(self._first_block, np.flatnonzero(_meet(self._part_lo, self._part_hi, least, most)))
+            blocks = blocks[self._left_in[blocks] > 0]
+            blocks = blocks[_meet(self._block_lo[:, blocks], self._block_hi[:, blocks], least, most)]
+            blocks = blocks[_meet_any(self._block_lo[:, blocks], self._block_hi[:, blocks], some_lo, some_hi)]
+            at = _within(self._start, blocks)
+            at = at[self._left[at]]
+            at = at[_meet(self._lo[:, at], self._hi[:, at], least, most)]
             if len(at):
                 at = at[_meet_any(self._lo[:, at], self._hi[:, at], some_lo, some_hi)]
                 self._left[at] = False
+                np.subtract.at(self._left_in, self._block[at], 1)
                 taken.append(self._order[at])
         return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.int64)
 
     def take_one(self, box: int) -> bool:
         """Take a box by its number; false if it was taken before."""
-        at = np.flatnonzero(self._order == box)[0]
+        at = self._place[box]
         was_left = bool(self._left[at])
         self._left[at] = False
+        self._left_in[self._block[at]] -= was_left
         return was_left
 
+    def _first_part(self, lo: Coordinates, hi: Coordinates) -> IntArray:
+        """The first part of the space that each of several boxes reaches."""
+        found = np.full(len(lo), len(self._first_block), np.int64)
+        for part in reversed(range(len(self._first_block) - 1)):
+            found[_meet(lo.T, hi.T, self._part_lo[:, part], self._part_hi[:, part])] = part
+        return found
 
-def _blocks(centres: IntArray) -> tuple[IntArray, IntArray]:
-    """Order boxes so that neighbours stand together, in blocks halved along the longest side."""
-    whole = np.arange(len(centres))
-    parts, done = [whole] if len(whole) else [], []
-    while parts:
-        part = parts.pop()
-        spread = np.ptp(centres[part], axis=0) if centres.shape[1] else np.zeros(1, np.int64)
-        side = int(spread.argmax())
-        if len(part) <= BLOCK or not spread[side]:
-            done.append(part)
-            continue
-        by_side = part[np.argsort(centres[part, side], kind="stable")]
-        parts += [by_side[: len(part) // 2], by_side[len(part) // 2 :]]
+
+def parts_apart(lo: IntArray, hi: IntArray) -> IntArray:
+    """Number the parts of the space that boxes lie in: boxes of two parts never meet.
+
+    Examples
+    --------
+    >>> parts_apart(np.array([[0, 0], [2, 0], [5, 0], [6, 4]]), np.array([[3, 1], [4, 1], [7, 1], [9, 5]])).tolist()
+    [0, 0, 1, 2]
+    """
+    number = np.zeros(len(lo), np.int64)
+    for column in range(lo.shape[1] if len(lo) else 0):
+        order = np.argsort(lo[:, column], kind="stable")
+        reach = np.maximum.accumulate(hi[order, column])
+        part = np.zeros(len(lo), np.int64)
+        part[order[1:]] = np.cumsum(lo[order[1:], column] > reach[:-1])
+        number = np.unique(number * (int(part.max()) + 1) + part, return_inverse=True)[1].reshape(-1)
+    return number
+
+
+def _blocks(centres: IntArray, part_of: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Order boxes so that neighbours stand together, in blocks halved along the longest side, part by part.
+
+    Returns the order, where blocks begin in it, and the first block of every part.
+    """
+    by_part = np.argsort(part_of, kind="stable")
+    done: list[IntArray] = []
+    firsts = [0]
+    for whole in np.split(by_part, np.flatnonzero(np.diff(part_of[by_part])) + 1) if len(by_part) else []:
+        waiting = [whole]
+        while waiting:
+            some = waiting.pop()
+            spread = np.ptp(centres[some], axis=0) if centres.shape[1] else np.zeros(1, np.int64)
+            side = int(spread.argmax())
+            if len(some) <= BLOCK or not spread[side]:
+                done.append(some)
+                continue
+            by_side = some[np.argsort(centres[some, side], kind="stable")]
+            waiting += [by_side[: len(some) // 2], by_side[len(some) // 2 :]]
+        firsts.append(len(done))
     start = np.cumsum([0, *map(len, done)]).astype(np.int64)
-    return np.concatenate(done) if done else whole, start
+    return np.concatenate(done) if done else by_part, start, np.array(firsts, np.int64)
 
 
-def _meet(lo: IntArray, hi: IntArray, other_lo: IntArray, other_hi: IntArray) -> npt.NDArray[np.bool_]:
+def _hulls(lo: Coordinates, hi: Coordinates, start: IntArray) -> tuple[Coordinates, Coordinates]:
+    """What runs of boxes (columns) lie in."""
+    if len(start) < 2:
+        return lo[:, :0], hi[:, :0]
+    return np.minimum.reduceat(lo, start[:-1], axis=1), np.maximum.reduceat(hi, start[:-1], axis=1)
+
+
+def _within(start: IntArray, runs: IntArray) -> IntArray:
+    """Positions in some runs, of which each begins where ``start`` says, one after the other."""
+    if len(runs) == len(start) - 1:
+        return np.arange(int(start[-1]))
+    length = start[runs + 1] - start[runs]
+    before = np.cumsum(length) - length
+    found: IntArray = np.arange(int(length.sum())) + np.repeat(start[runs] - before, length)
+    return found
+
+
+def _meet(lo: Coordinates, hi: Coordinates, other_lo: Coordinates, other_hi: Coordinates) -> npt.NDArray[np.bool_]:
     """Which boxes (columns) meet one other box."""
     meets: npt.NDArray[np.bool_] = np.logical_and.reduce((lo <= other_hi[:, None]) & (hi >= other_lo[:, None]), axis=0)
     return meets
 
 
-def _meet_any(lo: IntArray, hi: IntArray, others_lo: IntArray, others_hi: IntArray) -> npt.NDArray[np.bool_]:
+def _meet_any(
+    lo: Coordinates, hi: Coordinates, others_lo: Coordinates, others_hi: Coordinates
+) -> npt.NDArray[np.bool_]:
     """Which boxes (columns) meet any of several other boxes (rows)."""
     meets = np.ones((len(others_lo), lo.shape[1]), bool)
     for j in range(len(lo)):

@@ -137,18 +137,18 @@ def build_history(
     [[0, 0, -1], [0, 0, 0]]
     """
     names = tuple(sensitive_columns)
-    keys = tuple(sorted(set(places_events["key"].to_pylist())))
+    keys = tuple(pc.unique(places_events["key"]).sort().to_pylist())
     texts, text_of = _distinct(value_events["values"])
-    sizes = groups_events["size"].to_pylist()
-    parsed_counts = [
-        json.loads(text) if size else [] for text, size in zip(groups_events["counts"].to_pylist(), sizes, strict=True)
-    ]
+    counts, counts_of = _distinct(groups_events["counts"])
+    sized = np.zeros(len(counts), bool)
+    sized[counts_of[_integers(groups_events["size"]) > 0]] = True  # the others may say anything
+    parsed_counts = [json.loads(text) if there else [] for text, there in zip(counts, sized.tolist(), strict=True)]
     vectors, codes, code_of = _number_vectors(names, texts, parsed_counts)
     value_codes = np.array([code_of[_text(json.loads(text))] for text in texts] if names else [], np.int64)
 
     moves = _Moves(places_events, keys, _integers(places_events["group_number"]))
     values = _Moves(value_events, keys, value_codes[text_of] if names else None)
-    groups = _Groups(groups_events, parsed_counts, code_of)
+    groups = _Groups(groups_events, parsed_counts, counts_of, code_of)
     every = np.arange(1, newest + 1)
     numbers = np.unique(np.concatenate([groups.version, moves.version, values.version, every]))
     at_start = NOWHERE if names else 0
@@ -189,24 +189,27 @@ class _Moves:
 class _Groups:
     """Events about groups, sorted by version, with their boxes and counts."""
 
-    def __init__(self, table: pa.Table, parsed_counts: list[Any], code_of: dict[str, int]) -> None:
+    def __init__(self, table: pa.Table, parsed_counts: list[Any], counts_of: IntArray, code_of: dict[str, int]) -> None:
         order = np.argsort(_integers(table["version"]), kind="stable")
         self.version = _integers(table["version"])[order]
         self.number = _integers(table["number"])[order]
         self.size = _integers(table["size"])[order]
         published = np.flatnonzero(self.size > 0)  # what is no longer published needs no region
         texts, text_of = _distinct(table["region"].take(order[published]))
-        lo, hi = _boxes([json.loads(text) for text in texts])
+        lo, hi = _boxes(json.loads(f"[{','.join(texts)}]"))
         self.lo, self.hi = (np.full((len(order), ends.shape[1]), NOWHERE, np.int64) for ends in (lo, hi))
         self.lo[published], self.hi[published] = lo[text_of], hi[text_of]
-        value, count, start = [], [], [0]
-        for row in order.tolist():
-            for code, times in sorted((code_of[_text(vector)], int(times)) for vector, times in parsed_counts[row]):
+        value, count, start = [], [], [0]  # of each text once
+        for parsed in parsed_counts:
+            for code, times in sorted((code_of[_text(vector)], int(times)) for vector, times in parsed):
                 value.append(code)
                 count.append(times)
             start.append(len(value))
-        self.value, self.count = np.array(value, np.int64), np.array(count, np.int64)
-        self.start = np.array(start, np.int64)
+        which = np.where(self.size > 0, counts_of[order], len(parsed_counts))
+        starts = np.array([*start, start[-1]], np.int64)  # the last: of those who are not published
+        entries, owner = ragged(starts, which)
+        self.value, self.count = np.array(value, np.int64)[entries], np.array(count, np.int64)[entries]
+        self.start = np.searchsorted(owner, np.arange(len(order) + 1)).astype(np.int64)
 
     def states(self, numbers: IntArray) -> Iterator[IntArray]:
         """Yield the events that hold in each version, by ascending group number."""
@@ -322,19 +325,25 @@ def _boxes(regions: Sequence[Sequence[Any]]) -> tuple[IntArray, IntArray]:
     columns = len(regions[0]) if regions else 0
     lo, hi = np.empty((len(regions), columns), np.int64), np.empty((len(regions), columns), np.int64)
     for j in range(columns):
-        entries = [region[j] for region in regions]
-        nodes = {tuple(reversed(entry["path"])) for entry in entries if isinstance(entry, dict)}
-        ends = {Decimal(end) for entry in entries if isinstance(entry, list) for end in entry}
+        number: dict[Any, int] = {}
+        of_row = [number.setdefault(_hashable(region[j]), len(number)) for region in regions]
+        nodes = {path[1:] for path in number if path is not None and path[0] is None}
+        ends = {end: Decimal(end) for pair in number if pair is not None and pair[0] is not None for end in pair}
         range_of = _tree_ranges(nodes)
-        rank = {end: len(range_of) + number for number, end in enumerate(sorted(ends))}
-        for row, entry in enumerate(entries):
-            if entry is None:
-                lo[row, j] = hi[row, j] = NOWHERE
-            elif isinstance(entry, dict):
-                lo[row, j], hi[row, j] = range_of[tuple(reversed(entry["path"]))]
-            else:
-                lo[row, j], hi[row, j] = (rank[Decimal(end)] for end in entry)
+        place = {end: len(range_of) + at for at, end in enumerate(sorted(set(ends.values())))}
+        boxes = np.full((len(number), 2), NOWHERE, np.int64)
+        for entry, at in number.items():
+            if entry is not None:
+                boxes[at] = range_of[entry[1:]] if entry[0] is None else [place[ends[end]] for end in entry]
+        lo[:, j], hi[:, j] = boxes[of_row].T
     return lo, hi
+
+
+def _hashable(entry: Any) -> tuple[Any, ...] | None:
+    """A region of one column as something that can be looked up: a path from the root behind None, or two ends."""
+    if entry is None:
+        return None
+    return (None, *reversed(entry["path"])) if isinstance(entry, dict) else tuple(entry)
 
 
 def _tree_ranges(nodes: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[int, int]]:
