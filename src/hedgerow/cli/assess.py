@@ -30,6 +30,19 @@ def assess(
     person: Annotated[
         str | None, typer.Option(metavar="E", help="Column that says which records are of one person.")
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="W", help="Column that says how many people a record stands for, if this is a sample."),
+    ] = None,
+    household: Annotated[
+        str | None, typer.Option(metavar="H", help="Column that names households; goes with --weight.")
+    ] = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Share of the population that is in the table. Default: by --weight, else 0.01."
+        ),
+    ] = None,
     size: Annotated[
         int | None,
         typer.Option(
@@ -79,6 +92,9 @@ def assess(
             columns=_names(columns),
             sensitive=_names(sensitive) or (),
             person=person,
+            weight=weight,
+            household=household,
+            fraction=fraction,
             size=size,
             threshold=threshold,
             withheld=withheld,

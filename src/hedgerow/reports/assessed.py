@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hedgerow.plan.concepts import PRIVACY_MODELS
-from hedgerow.reports.wording import counted, percent
+from hedgerow.reports.wording import NONE, counted, percent
 
 Found = Mapping[str, Any]
 
@@ -110,6 +110,54 @@ def failing_text(demand: Mapping[str, Any]) -> str:
 def columns_text(columns: Sequence[str]) -> str:
     """Write a combination of columns."""
     return " + ".join(columns)
+
+
+def special_text(found: Found) -> str | None:
+    """Say in a sentence how special the unique people are.
+
+    Examples
+    --------
+    >>> special_text({"special": {"fraction": 0.01, "unique_match_is_right": 0.0118, "records": 1}, "person": None})
+    'If 1% of the population is in the table, a unique match is right 1.2% of the time on average.'
+    """
+    special = found["special"]
+    if special is None or not special["records"]:
+        return None
+    return (
+        f"If {percent(special['fraction'])} of the population is in the table, a unique match is right "
+        f"{percent(special['unique_match_is_right'])} of the time on average."
+    )
+
+
+def share_text(share: float | None) -> str:
+    """Write the share of scores that a column has."""
+    return NONE if share is None else percent(share)
+
+
+def sample_rows(sample: Mapping[str, Any], threshold: float) -> list[tuple[str, str]]:
+    """List what weights say of the risk, each with its number."""
+    rows = [
+        ("people that the records stand for", f"{sample['people']:,.0f}"),
+        ("share of them in the table", percent(sample["fraction"])),
+        ("fewest people that any group stands for (k of an estimated k-map)", f"{sample['fewest']:,.0f}"),
+        ("highest risk of a record", _risk(sample["highest"])),
+        ("average risk of a record (global risk)", _risk(sample["average"])),
+        ("records expected to be found if all are matched", f"{sample['expected']:,.2f}"),
+        (f"records above {threshold:g}", f"{sample['above']:,}"),
+    ]
+    household = sample["household"]
+    if household is not None:
+        rows += [
+            ("households", f"{household['households']:,}"),
+            ("highest risk that a member of a household is found", _risk(household["highest"])),
+            ("average risk that a member of a household is found", _risk(household["average"])),
+            ("records expected in households of which somebody is found", f"{household['records_expected']:,.2f}"),
+        ]
+    return rows
+
+
+def _risk(value: float) -> str:
+    return f"{value:.4f}"
 
 
 def _short(value: float | int) -> str:

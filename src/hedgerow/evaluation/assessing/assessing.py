@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from hedgerow.engines.opening import open_engine
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.evaluation.assessing import choosing, demands
+from hedgerow.evaluation.assessing import choosing, demands, sampling
 from hedgerow.evaluation.assessing.assessment import Assessment, ColumnPart, Combination, Disclosure, names_of
 from hedgerow.evaluation.assessing.choosing import KeyColumns
 from hedgerow.evaluation.assessing.people import Crowd
+from hedgerow.evaluation.assessing.special import USUAL_FRACTION, shares_of_score, special_uniques
 from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
 from hedgerow.evaluation.drafting.draft import in_likely_encoding
 from hedgerow.microdata import Table
@@ -25,7 +26,7 @@ from hedgerow.outside.server import is_server
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.plan.model import Privacy
-from hedgerow.privacy.risks import risks
+from hedgerow.privacy.risks import accepted_risk, risks
 from hedgerow.privacy.tally import Tally
 from hedgerow.types import IntArray, Progress, silent
 
@@ -45,6 +46,9 @@ def assess(
     columns: Sequence[str] | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    weight: str | None = None,
+    household: str | None = None,
+    fraction: float | None = None,
     size: int | None = None,
     threshold: float = USUAL_THRESHOLD,
     withheld: str | None = None,
@@ -67,6 +71,13 @@ def assess(
         hierarchies are used for sensitive columns only.
     columns, sensitive, person
         The same without a plan. By default all columns are looked at that a draft would coarsen.
+    weight
+        Column that says how many people of the population each record stands for, where the table is a sample.
+    household
+        Column that says which records are of one household. Goes with ``weight``.
+    fraction
+        Share of the population that is in the table, for the scores of special uniques. By default what the weights
+        say; without weights 0.01.
     size
         Every combination of so many columns is looked at. By default 3, or less where that would take long.
     threshold
@@ -98,11 +109,14 @@ def assess(
     asked = plan if plan is None or isinstance(plan, Plan) else Plan.load(plan)
     if size is not None and size < 1:
         raise HedgerowError(Problem("usage", f"The 'size' parameter must be 1 or more. Got {size} instead."))
-    choice = _choice(data, asked, columns, sensitive, person, tell)
-    required = _required(require, asked, choice.plan)
+    if fraction is not None and not 0 < fraction <= 1:
+        raise HedgerowError(Problem("usage", f"The 'fraction' parameter must be above 0, 1 at most. Got {fraction}."))
+    choice = _choice(data, asked, columns, sensitive, person, (weight, household), tell)
+    sampling.checked(choice)
+    required = _required(require, asked, choice.sensitive)
     tell("reading", 0, 0)
     table = _read(data, choice, engine, master)
-    return _assessed(table, choice, size, threshold, withheld, required, tell)
+    return _assessed(table, choice, fraction, size, threshold, withheld, required, tell)
 
 
 def _choice(
@@ -111,20 +125,21 @@ def _choice(
     columns: Sequence[str] | None,
     sensitive: Sequence[str],
     person: str | None,
+    sample: tuple[str | None, str | None],
     tell: Progress,
 ) -> KeyColumns:
     if plan is None:
         if columns is None:
-            return choosing.of_draft(data, sensitive, person, tell)
-        return choosing.of_names(columns, sensitive, person)
+            return choosing.of_draft(data, sensitive, person, sample, tell).also(*sample)
+        return choosing.of_names(columns, sensitive, person).also(*sample)
     if columns is not None or sensitive or person is not None:
         message = "A plan says which columns are looked at, so they cannot be named besides."
         raise HedgerowError(Problem("usage", message, hint="leave out the plan, or the names"))
-    return choosing.of_plan(plan)
+    return choosing.of_plan(plan).also(*sample)
 
 
 def _required(
-    require: str | Mapping[str, Any] | None, plan: Plan | None, reading: Plan
+    require: str | Mapping[str, Any] | None, plan: Plan | None, sensitive: Sequence[str]
 ) -> tuple[Privacy, tuple[str, ...]] | None:
     if require is None:
         return None
@@ -132,7 +147,7 @@ def _required(
         if plan is None:
             raise HedgerowError(Problem("usage", "There is no plan whose demands could be required.", "require"))
         return plan.privacy, ("k", *plan.privacy.asked)
-    return demands.checked(require, reading.columns("sensitive"))
+    return demands.checked(require, sensitive)
 
 
 def _read(data: Any, choice: KeyColumns, engine: str, master: str | None) -> Table:
@@ -151,6 +166,7 @@ def _read(data: Any, choice: KeyColumns, engine: str, master: str | None) -> Tab
 def _assessed(
     table: Table,
     choice: KeyColumns,
+    fraction: float | None,
     size: int | None,
     threshold: float,
     withheld: str | None,
@@ -158,7 +174,7 @@ def _assessed(
     tell: Progress,
 ) -> Assessment:
     plan, counts = choice.plan, _counts(table)
-    names, sensitive = plan.quasi_identifiers, plan.columns("sensitive")
+    names, sensitive = plan.quasi_identifiers, choice.sensitive
     left_out = _holding_only(table, names, withheld, len(counts))
     hidden = 0 if withheld else int(counts[_holding_only(table, names, SUPPRESSED, len(counts))].sum())
     if left_out.all():
@@ -174,10 +190,14 @@ def _assessed(
     tallies = _tallies(table, plan, sensitive, group_of, groups, counts)
     looked = every_subset(people, min(size or affordable_size(len(names), people.units), len(names)), tell)
     without = without_each(people)
+    shares = shares_of_score(looked)
     parts = [
-        ColumnPart(name, one.groups, one.unique, looked.needed[position], without[position])
+        ColumnPart(name, one.groups, one.unique, looked.needed[position], without[position], shares[position])
         for position, (name, one) in enumerate(zip(names, looked.listed, strict=False))
     ]
+    sample = sampling.sample_risk(table, choice, group_of, groups, counts, threshold)
+    taken = fraction or (USUAL_FRACTION if sample is None else sample.fraction)
+    limit = float(accepted_risk(threshold))
     return Assessment(
         chosen=choice.chosen,
         columns=names,
@@ -199,6 +219,8 @@ def _assessed(
         ),
         singled_out=looked.singled_out,
         parts=tuple(sorted(parts, key=lambda part: (part.unique_without, -part.needed))),
+        special=special_uniques(looked.score, people.records, in_group, len(names), taken, limit),
+        sample=sample,
         disclosures=tuple(_disclosure(column, tally, in_group, records) for column, tally in tallies),
         demands=() if required is None else demands.judged(*required, in_group, records, tallies),
     )

@@ -9,6 +9,8 @@ from typing import Any
 
 from hedgerow.evaluation.assessing.choosing import Chosen
 from hedgerow.evaluation.assessing.demands import Demanded
+from hedgerow.evaluation.assessing.sampling import SampleRisk
+from hedgerow.evaluation.assessing.special import SpecialUniques
 from hedgerow.version import __version__
 
 
@@ -26,6 +28,8 @@ class ColumnPart:
         People of whom a smallest combination that singles them out has it.
     unique_without
         People whom all other columns together single out.
+    share_of_scores
+        Share of the scores of special uniques that is of combinations with it; None where nobody has a score.
     """
 
     column: str
@@ -33,6 +37,7 @@ class ColumnPart:
     unique_alone: int
     needed: int
     unique_without: int
+    share_of_scores: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,10 @@ class Assessment:
         What each column has to do with it, that first without which fewest people are unique.
     disclosures
         What groups tell of each sensitive column.
+    special
+        How special the unique people are, and how likely a match with them is right; None above 20 columns.
+    sample
+        The risk in view of the population, where weights say how many people each record stands for.
     demands
         What was required, and whether it holds.
     """
@@ -129,6 +138,8 @@ class Assessment:
     singled_out: int
     parts: tuple[ColumnPart, ...]
     disclosures: tuple[Disclosure, ...]
+    special: SpecialUniques | None = None
+    sample: SampleRisk | None = None
     demands: tuple[Demanded, ...] = ()
 
     @property

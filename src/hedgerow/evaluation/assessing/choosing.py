@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from hedgerow.errors import HedgerowError, PlanError, Problem
@@ -25,10 +25,33 @@ class KeyColumns:
         A plan under which the columns are read as they stand: it coarsens nothing.
     chosen
         Whether a plan says which, whoever asks, or nobody.
+    weight, household
+        The column that says how many people of the population a record stands for, and the one that names
+        households. They are read like sensitive columns, so that an engine that collapses a table keeps them apart.
     """
 
     plan: Plan
     chosen: Chosen
+    weight: str | None = None
+    household: str | None = None
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that nobody should learn of a person."""
+        return tuple(name for name in self.plan.columns("sensitive") if name not in (self.weight, self.household))
+
+    def also(self, weight: str | None, household: str | None) -> KeyColumns:
+        """Return the same columns, with those of a sample."""
+        named = [name for name in (weight, household) if name is not None]
+        attributes: dict[str, Any] = {**self.plan.to_dict()["attributes"]}
+        taken = [name for name in named if attributes.get(name, {}).get("role") == "quasi-identifier"]
+        taken += [name for name in named if name == self.plan.person or named.count(name) > 1]
+        if taken:
+            message = f"Column {taken[0]!r} cannot be two things at once."
+            raise HedgerowError(Problem("usage", message, hint="give every column one part"))
+        attributes |= {name: {"role": "sensitive"} for name in named}
+        reading = _reading(attributes, self.plan.person, self.plan.data) if named else self.plan
+        return replace(self, plan=reading, weight=weight, household=household)
 
     @property
     def settled_format(self) -> bool:
@@ -54,10 +77,12 @@ def of_names(columns: Sequence[str], sensitive: Sequence[str], person: str | Non
     return KeyColumns(_reading(roles, person, DataFormat()), "named")
 
 
-def of_draft(data: Any, sensitive: Sequence[str], person: str | None, tell: Progress) -> KeyColumns:
+def of_draft(
+    data: Any, sensitive: Sequence[str], person: str | None, besides: Sequence[str | None], tell: Progress
+) -> KeyColumns:
     """Choose all columns that a draft would coarsen, but those that are named as something else."""
     seen = examine(data, progress=tell, rows=0)
-    others = {*sensitive, person}
+    others = {*sensitive, person, *besides}
     columns = [
         column.name
         for column, proposal in zip(seen.columns, seen.proposals, strict=True)

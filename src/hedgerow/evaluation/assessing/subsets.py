@@ -20,10 +20,13 @@ from hedgerow.types import IntArray, Progress
 
 Flags = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 Chosen = tuple[int, ...]
 USUAL_SIZE = 3
 MOST_WORK = 300_000_000
 """Units times combinations, up to which all combinations of a size are looked at unless somebody asks for more."""
+MOST_SCORED = 20
+"""Columns up to which units get scores: beyond, one column less would count more than all else together."""
 TELL = "combinations"
 
 
@@ -64,12 +67,19 @@ class Subsets:
         People whom one of them singles out.
     needed
         By column: people of whom a smallest combination has it.
+    score
+        By unit: what its smallest combinations count together; 0 if there are too many columns to score.
+    whole_score, part_of_score
+        What the smallest combinations of all records count together; and, by column, those that have it.
     """
 
     size: int
     listed: tuple[Subset, ...]
     singled_out: int
     needed: tuple[int, ...]
+    score: Floats
+    whole_score: float
+    part_of_score: tuple[float, ...]
 
 
 def affordable_size(columns: int, units: int) -> int:
@@ -97,6 +107,8 @@ def every_subset(people: Crowd, size: int, tell: Progress) -> Subsets:
     listed: list[Subset] = []
     by_some = np.zeros(people.units, bool)
     needs = [np.zeros(people.units, bool) for _ in range(columns)]
+    score = np.zeros(people.units)
+    whole_score, part_of_score = 0.0, [0.0] * columns
     below: dict[Chosen, Bits] = {}  # combinations of one column less: whom they single out, a bit for each unit
     for length in range(1, size + 1):
         found: dict[Chosen, Bits] = {}
@@ -107,15 +119,21 @@ def every_subset(people: Crowd, size: int, tell: Progress) -> Subsets:
             smallest = alone.copy()
             for shorter in combinations(chosen, length - 1) if length > 1 else ():
                 smallest &= ~np.unpackbits(below[shorter], count=people.units).view(bool)
+            counts_for = float(math.factorial(columns - length)) if columns <= MOST_SCORED else 0.0
+            score[smallest] += counts_for
+            of_records = counts_for * float(people.records[smallest].sum())
+            whole_score += of_records
             for position in chosen:
                 needs[position] |= smallest
+                part_of_score[position] += of_records
             by_some |= smallest
             found[chosen] = np.packbits(alone)
             of_smallest = len(np.unique(group[smallest]))
             unique = int((sizes == 1).sum())
             listed.append(Subset(chosen, groups, int(sizes.min()), unique, of_smallest))
         below = found
-    return Subsets(size, tuple(listed), people.number(by_some), tuple(people.number(flags) for flags in needs))
+    needed = tuple(people.number(flags) for flags in needs)
+    return Subsets(size, tuple(listed), people.number(by_some), needed, score, whole_score, tuple(part_of_score))
 
 
 def without_each(people: Crowd) -> list[int]:

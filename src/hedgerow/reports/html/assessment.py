@@ -8,7 +8,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hedgerow.reports.assessed import demand_text, failing_text, headline, held, notes, people_word, telling
+from hedgerow.reports.assessed import (
+    demand_text,
+    failing_text,
+    headline,
+    held,
+    notes,
+    people_word,
+    sample_rows,
+    share_text,
+    special_text,
+    telling,
+)
 from hedgerow.reports.charts import bar_chart
 from hedgerow.reports.html.markup import name, state
 from hedgerow.reports.html.rendering import environment
@@ -42,6 +53,8 @@ def assessment_html(found: Mapping[str, Any], of: str = "a table") -> str:
             for one in telling(found)
         ],
         "risks": [_risk(found["risks"][attacker], who) for attacker, who in ATTACKERS.items()],
+        "special": special_text(found),
+        "sample": None if found["sample"] is None else sample_rows(found["sample"], found["risks"]["threshold"]),
         "threshold": f"{found['risks']['threshold']:g}",
         "sensitive": [_sensitive(one, found["holds"][one["column"]]) for one in found["disclosures"]],
         "style": Markup(files("hedgerow.reports.html").joinpath("report.css").read_text(encoding="utf-8")),
@@ -64,13 +77,14 @@ def _chart(found: Mapping[str, Any]) -> str:
     return bar_chart(bars, title=f"{people_word(found)} that are unique without each column", unit="%", most=100)
 
 
-def _part(part: Mapping[str, Any]) -> tuple[Markup, str, str, str, str]:
+def _part(part: Mapping[str, Any]) -> tuple[Markup, str, str, str, str, str]:
     return (
         name(part["column"]),
         f"{part['values']:,}",
         f"{part['unique_alone']:,}",
         f"{part['needed']:,}",
         f"{part['unique_without']:,}",
+        share_text(part["share_of_scores"]),
     )
 
 

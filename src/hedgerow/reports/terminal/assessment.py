@@ -17,6 +17,9 @@ from hedgerow.reports.assessed import (
     held,
     notes,
     people_word,
+    sample_rows,
+    share_text,
+    special_text,
     telling,
 )
 from hedgerow.reports.terminal.parts import and_more, titled
@@ -36,7 +39,11 @@ def assessment_summary(found: Mapping[str, Any]) -> RenderableType:
     if listed:
         parts += [Text(), _combinations(found, listed)]
         parts += and_more(len(listed) - MOST_COMBINATIONS)
+    if special := special_text(found):
+        parts += [Text(), Text(special)]
     parts += [Text(), attackers(found["risks"])]
+    if found["sample"] is not None:
+        parts += [Text(), _sample(found["sample"], found["risks"]["threshold"])]
     if found["sensitive"]:
         parts += [Text(), _sensitive(found)]
     if found["demands"]:
@@ -47,10 +54,18 @@ def assessment_summary(found: Mapping[str, Any]) -> RenderableType:
 def _columns(found: Mapping[str, Any]) -> Table:
     among = f" among {found['size']}" if found["size"] > 1 else ""
     title = f"{people_word(found)} that are unique by a column alone, that need it{among}, and that are without it"
-    table = titled(title, "column", numbers=("values", "by it alone", "need it", "without it"))
+    table = titled(title, "column", numbers=("values", "by it alone", "need it", "without it", "of scores"))
     for part in found["parts"][:MOST_COLUMNS]:
         numbers = (part["values"], part["unique_alone"], part["needed"], part["unique_without"])
-        table.add_row(part["column"], *(f"{number:,}" for number in numbers))
+        table.add_row(part["column"], *(f"{number:,}" for number in numbers), share_text(part["share_of_scores"]))
+    return table
+
+
+def _sample(sample: Mapping[str, Any], threshold: float) -> Table:
+    table = titled(f"as a sample, estimated by the weights in {sample['weight']}", "", numbers=("",))
+    table.show_header = False
+    for row in sample_rows(sample, threshold):
+        table.add_row(*row)
     return table
 
 

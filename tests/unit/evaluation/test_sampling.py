@@ -1,0 +1,154 @@
+"""The risk of samples: weights, households, special uniques; as the papers and another program have them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hedgerow
+from hedgerow.errors import HedgerowError
+from hedgerow.privacy.sampled import household_risks, individual_risks
+from tests.cases.data import data
+from tests.naive import assessing as naive_assessing
+from tests.naive import sampled as naive
+
+
+@pytest.fixture
+def sample() -> pa.Table:
+    """Six people, of three households, who stand for others."""
+    return pa.table(
+        {
+            "age": ["30", "30", "30", "40", "40", "50"],
+            "sex": list("FFMFFM"),
+            "weight": ["10", "20.5", "5", "1", "1", "100"],
+            "home": ["a", "a", "b", "b", "c", "c"],
+        }
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 90), st.floats(1.0, 400.0))
+def test_the_risk_is_the_mean_of_one_over_those_who_may_agree(records: int, times: float) -> None:
+    people = records * times
+    found = individual_risks(np.array([records]), np.array([people]))[0]
+    assert found == pytest.approx(naive.individual_risk(records, people), rel=1e-9)
+
+
+@pytest.mark.parametrize("chance", [0.001, 0.2, 0.499, 0.5, 0.501, 0.9])
+def test_one_and_two_records_have_closed_forms(chance: float) -> None:
+    one, two = individual_risks(np.array([1, 2]), np.array([1 / chance, 2 / chance]))
+    odds = chance / (1 - chance)
+    assert one == pytest.approx(odds * math.log(1 / chance), rel=1e-9)
+    assert two == pytest.approx(odds - odds**2 * math.log(1 / chance), rel=1e-9)
+
+
+def test_a_sample_of_everybody_has_the_risk_of_its_groups() -> None:
+    assert individual_risks(np.array([1, 4, 5]), np.array([1.0, 4.0, 3.0])).tolist() == [1.0, 0.25, 0.2]
+
+
+def test_a_household_is_found_by_any_of_its_members() -> None:
+    risks = np.array([0.5, 0.1, 0.2, 1.0, 0.3])
+    found = household_risks(risks, np.array([0, 0, 1, 2, 2]), 3)
+    assert found.tolist() == pytest.approx([naive.household_risk(part) for part in ([0.5, 0.1], [0.2], [1.0, 0.3])])
+
+
+def test_weights_say_who_else_could_be_meant(sample: pa.Table) -> None:
+    found = hedgerow.assess(sample, columns=["age", "sex"], weight="weight", household="home").sample
+    assert found is not None
+    groups, people = [2, 1, 2, 1], [30.5, 5.0, 2.0, 100.0]
+    risks = [naive.individual_risk(f, n) for f, n in zip(groups, people, strict=True)]
+    expected = sum(f * risk for f, risk in zip(groups, risks, strict=True))
+    assert (found.people, found.fewest) == (137.5, 2.0)
+    assert found.expected == pytest.approx(expected)
+    assert found.average == pytest.approx(expected / 6)
+    assert (found.highest, found.above) == (0.5, 3)
+    homes = [naive.household_risk([risks[at] for at in home]) for home in ([0, 0], [1, 2], [2, 3])]
+    assert found.household is not None
+    assert found.household.highest == pytest.approx(max(homes))
+    assert found.household.records_expected == pytest.approx(2 * sum(homes))
+
+
+def test_the_order_of_rows_and_the_engine_change_nothing(sample: pa.Table, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(sample.take([5, 3, 0, 4, 1, 2]), tmp_path / "t.parquet")
+    asked = {"columns": ["age", "sex"], "weight": "weight", "household": "home"}
+    here = hedgerow.assess(sample, **asked).to_dict()
+    assert hedgerow.assess(tmp_path / "t.parquet", engine="duckdb", **asked).to_dict() == here
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"weight": "sex"}, "6 records have no weight above 0"),
+        ({"household": "home"}, "needs weights"),
+        ({"weight": "weight", "person": "home"}, "a person of its own"),
+        ({"weight": "age"}, "'age' cannot be two things"),
+        ({"weight": "weight", "household": "weight"}, "cannot be two things"),
+        ({"fraction": 2.0}, "above 0, 1 at most"),
+    ],
+)
+def test_what_cannot_be_estimated_is_said(sample: pa.Table, asked: dict[str, object], said: str) -> None:
+    columns = ["age"] if asked.get("weight") == "sex" else ["age", "sex"]
+    with pytest.raises(HedgerowError, match=said):
+        hedgerow.assess(sample, columns=columns, **asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=2, max_size=14), st.floats(0.01, 0.9))
+def test_special_uniques_are_scored_as_by_brute_force(records: list[tuple[str, ...]], fraction: float) -> None:
+    names = ["x", "y", "z"]
+    table = pa.table({name: [record[at] for record in records] for at, name in enumerate(names)})
+    found = hedgerow.assess(table, columns=names, size=3, fraction=fraction)
+    smallest = naive_assessing.smallest(records, 3)
+    sizes = [
+        [len(chosen) for chosen, keys in smallest.items() if tuple(record[at] for at in chosen) in keys]
+        for record in records
+    ]
+    scores = [naive.score(each, 3) for each in sizes]
+    assert found.special is not None
+    assert found.special.records == sum(score > 0 for score in scores)
+    for part in found.parts:
+        of_column = sum(
+            naive.score([len(chosen)], 3) * len(keys)
+            for chosen, keys in smallest.items()
+            if names.index(part.column) in chosen
+        )
+        assert part.share_of_scores == (pytest.approx(of_column / sum(scores)) if sum(scores) else None)
+    if found.unique:
+        of = [len(numbers) for numbers in naive_assessing.groups(records, range(3)).values()]
+        dis = naive.dis_scores(scores, of.count(1), 2 * of.count(2), 3, fraction)
+        assert found.special.highest == pytest.approx(max(dis))
+        assert found.special.average == pytest.approx(sum(dis) / found.special.records)
+
+
+def test_many_columns_have_no_scores() -> None:
+    table = pa.table({f"c{number}": ["a", "b", "b"] for number in range(21)})
+    found = hedgerow.assess(table, columns=table.column_names, size=1)
+    assert (found.special, found.parts[0].share_of_scores) == (None, None)
+
+
+SUDA = {"urbrur": 17.0229793072, "roof": 25.7917000114, "walls": 25.1171830342, "water": 58.465759689}
+SUDA |= {"sex": 20.8185663656, "age": 99.4055104607}
+
+
+def test_figures_are_those_of_sdcmicro() -> None:
+    """Of its own table ``testdata``, as version 5.8.1 gives them; it has approximate risks from three records on."""
+    [path] = data("sdc/testdata.csv")
+    keys = [*SUDA, "electcon", "relat"]
+    found = hedgerow.assess(path, columns=keys, weight="sampling_weight", household="ori_hid", size=1).sample
+    assert found is not None
+    assert found.household is not None
+    assert found.expected == pytest.approx(91.3423988313, rel=0.0005)
+    assert found.household.records_expected == pytest.approx(434.4118714311, rel=0.0005)
+    special = hedgerow.assess(path, columns=list(SUDA), size=6)
+    assert {part.column: 100 * (part.share_of_scores or 0) for part in special.parts} == pytest.approx(SUDA)
+    assert special.special is not None
+    assert special.special.highest == pytest.approx(0.41636218184)
+    assert special.special.records == special.unique == 894
