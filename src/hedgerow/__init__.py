@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from hedgerow.plan import Plan
     from hedgerow.plan.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
     from hedgerow.release import Release
-    from hedgerow.reports.material import SignOff
     from hedgerow.reports.reporting import Report, report
+    from hedgerow.reports.sign_off import SignOff
     from hedgerow.verification import Verification
 
 _HOME = {
@@ -70,7 +70,7 @@ _HOME = {
     "Problem": "errors",
     "Release": "release",
     "Report": "reports.reporting",
-    "SignOff": "reports.material",
+    "SignOff": "reports.sign_off",
     "Verification": "verification",
     "Patience": "anonymization.lattice",
     "MaintainedRelease": "maintenance",

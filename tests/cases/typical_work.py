@@ -57,6 +57,8 @@ def _release_once(folder: Path) -> None:
     _run("verify", folder / "here", "--original", data, "--link", folder / "link.csv")
     _run("anonymize", data, plan, "-o", folder / "duck", "--engine", "duckdb")
     _run("report", folder / "duck", "--original", data, "-o", folder / "report.html")
+    _run("report", folder / "duck", "--pdf", "-o", folder / "report.pdf")
+    _run("report", folder / "duck", "--dcat", "-o", folder / "report.jsonld")
     _run("compare", data, plan, "--method", "cluster,bottom-up,quick", "--target", "diagnosis")
 
     asked = hedgerow.Plan.load(plan).to_dict()

@@ -207,7 +207,7 @@ def test_toys_are_in_the_reference() -> None:
 @pytest.mark.usefixtures("toys")
 def test_toys_are_choices_of_the_studio() -> None:
     assert run_page.offered()["blocks"] == "blocks — Makes one group of every block"
-    assert promise_page.offered()[MODEL] == "toy: values of the toy"
+    assert promise_page.offered()[MODEL] == "values of the toy (toy)"
 
 
 @pytest.mark.usefixtures("toys")

@@ -258,6 +258,8 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("verify", "../made", "--json"),
         ("report", "../made", "-o", "page.html", "--original", data),
         ("report", "../made", "--terminal"),
+        ("report", "../made", "-o", "record.xml", "--ddi"),
+        ("report", "../made", "-o", "record.jsonld", "--dcat"),
         ("sign", "../made", "--key", data),
         ("plan", "draft", data.replace("data.csv", "named.csv")),
         ("plan", "draft", data.replace("data.csv", "named.csv"), "-o", "draft.yaml"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +12,7 @@ from hedgerow.cli.options import JsonOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.cli.run import ExitCode
+from hedgerow.errors import HedgerowError, Problem
 
 
 def report(
@@ -23,7 +24,7 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Page to write. Default: DIR-report.html, beside DIR."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write. Default: DIR-report.html, beside DIR."),
     ] = None,
     original: Annotated[
         str | None,
@@ -44,15 +45,39 @@ def report(
             min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common. Default: the plan's."
         ),
     ] = None,
+    audience: Annotated[
+        Literal["public", "internal"] | None,
+        typer.Option(
+            "--for",
+            help="public: nothing that is not in the release. internal: for its owner. Default: internal with "
+            "--original or --store.",
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the release is called. Default: the name of its folder.")] = "",
+    organisation: Annotated[str, typer.Option(help="Who releases it.")] = "",
+    source: Annotated[str, typer.Option(help="The table it was made from.")] = "",
+    period: Annotated[str, typer.Option(metavar="FROM/TO", help="Time that the records cover, as 2019/2023.")] = "",
+    version: Annotated[str, typer.Option("--version", help="Version of the release.")] = "",
+    contact: Annotated[str, typer.Option(help="E-mail or web address for questions.")] = "",
     purpose: Annotated[str, typer.Option(help="What the release is for.")] = "",
+    legal_basis: Annotated[str, typer.Option(help="The legal ground on which it is released.")] = "",
     recipients: Annotated[str, typer.Option(help="Who gets it.")] = "",
     approver: Annotated[str, typer.Option(help="Who approves of it.")] = "",
-    role: Annotated[str, typer.Option(help="As what the approver does so.")] = "",
+    role: Annotated[str, typer.Option(help="The approver's role.")] = "",
     date: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Day of the approval.")] = "",
-    review_by: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Day until which it is looked at again.")] = "",
+    review_by: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Date by which to review the release.")] = "",
     assume: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="A further assumption about attackers; may be repeated.")
     ] = None,
+    catalogue: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=TEXT", help="Something else that catalogues ask for, such as access=public."),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write a PDF (extra pdf).")] = False,
+    ddi: Annotated[bool, typer.Option("--ddi", help="Write its facts as a record of DDI Codebook 2.5.")] = False,
+    dcat: Annotated[
+        bool, typer.Option("--dcat", help="Write its facts as a record of DCAT with HealthDCAT-AP, JSON-LD.")
+    ] = False,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it here; write a page only with -o.")] = False,
     replace: Annotated[bool, typer.Option(help="Replace an earlier report.")] = False,
     key: Annotated[
@@ -62,18 +87,38 @@ def report(
 ) -> None:
     """Write what there is to say about a release on one page that can be read offline, printed and signed.
 
+    With --pdf as a PDF; with --ddi or --dcat its facts alone, as a record for archives and catalogues.
+
     The release is checked again; exit code 1 if a promise is broken, and the page says so first of all.
     """
     from hedgerow.outside.server import is_server
-    from hedgerow.reports.material import SignOff
-    from hedgerow.reports.reporting import name_of, report
+    from hedgerow.reports.records.dcat import missing
+    from hedgerow.reports.reporting import FORMS, name_of, report
+    from hedgerow.reports.sign_off import SignOff
     from hedgerow.reports.terminal.release import verdict_banner
     from hedgerow.reports.terminal.report import report_summary, risk_summary
 
-    sign_off = SignOff(purpose, recipients, approver, role, date, review_by, tuple(assume or ()))
+    form = _form(pdf, ddi, dcat)
+    sign_off = SignOff(
+        purpose=purpose,
+        recipients=recipients,
+        approver=approver,
+        role=role,
+        date=date,
+        review_by=review_by,
+        assumptions=tuple(assume or ()),
+        title=title,
+        organisation=organisation,
+        source=source,
+        period=period,
+        version=version,
+        legal_basis=legal_basis,
+        contact=contact,
+        catalogue=dict(map(_told, catalogue or ())),
+    )
     if output is None and not terminal and not as_json:
         folder = Path() if is_server(release) else Path(os.path.abspath(release)).parent  # noqa: PTH100
-        output = folder / f"{name_of(release).replace('/', '_')}-report.html"
+        output = folder / f"{name_of(release).replace('/', '_')}{FORMS[form][0]}"
     with ProgressBar() as progress:
         made = report(
             release,
@@ -84,6 +129,8 @@ def report(
             threshold=threshold,
             replace=replace,
             key=key,
+            audience=audience,
+            form=form,
             progress=progress,
         )
     if as_json:
@@ -98,9 +145,28 @@ def report(
         if made.kept:
             tell("\nmeets {} under the assumptions in the report", ", ".join(made.demands))
         if output is not None:
-            tell("report written to [bold]{}[/]", _short(output))
+            what = FORMS[form][1].removeprefix("the ")
+            tell("{} written to [bold]{}[/]", what, _short(output))
+            left = missing(sign_off) if form == "dcat" else []
+            if left:
+                tell("HealthDCAT-AP also asks for {}: give them with --catalogue KEY=TEXT", ", ".join(left))
     if not made.kept:
         raise ExitCode(1)  # the page is written all the same
+
+
+def _form(pdf: bool, ddi: bool, dcat: bool) -> Literal["page", "pdf", "ddi", "dcat"]:
+    if pdf + ddi + dcat > 1:
+        message = "One file is written at a time."
+        raise HedgerowError(Problem("usage", message, hint="give one of --pdf, --ddi and --dcat"))
+    return "pdf" if pdf else "ddi" if ddi else "dcat" if dcat else "page"
+
+
+def _told(text: str) -> tuple[str, str]:
+    key, equals, said = text.partition("=")
+    if not equals:
+        message = f"What catalogues are told must be KEY=TEXT. Got {text[:40]!r} instead."
+        raise HedgerowError(Problem("usage", message, hint="for example --catalogue access=public"))
+    return key.strip(), said.strip()
 
 
 def _short(path: Path) -> str:

@@ -91,6 +91,8 @@ def _beside(measured: Measured) -> Mapping[str, dict[str, float]]:
 DESCRIPTOR = MeasureDescriptor(
     name="entropy",
     title="non-uniform entropy",
+    meaning="The share of information, in bits, that published values no longer tell, where losing a rare "
+    "value counts more than losing a frequent one.",
     help="bits lost / bits known: log₂ of records under the published value / records of the value, over all columns",
     order=45,
     of_release=entropy,

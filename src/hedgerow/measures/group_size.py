@@ -37,6 +37,8 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="discernibility",
         title="discernibility",
+        meaning="Every record counts as often as there are records like it, and a withheld one as often as there "
+        "are records at all: less is better.",
         help="Σ group size² + records · withheld",
         order=50,
         of_release=lambda measured: discernibility(measured.recoding.sizes, measured.withheld),
@@ -48,6 +50,7 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="normalized_average_group_size",
         title="normalized average group size",
+        meaning="How many times larger than k groups are on average: 1 is the best there is.",
         help="records / (groups · k): 1 is the best that k allows",
         order=60,
         of_release=lambda measured: normalized_average_group_size(

@@ -62,6 +62,8 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="ncp",
         title="normalized certainty penalty (NCP)",
+        meaning="How large a part of all possible values a published value stands for, on average: 0 if each "
+        "stands for itself, 1 if each could be anything.",
         help="leaves under the published node / all leaves, mean over records and columns; 0 for one value",
         order=30,
         of_release=lambda measured: mean_ncp(measured.microdata, measured.recoding),
@@ -72,6 +74,8 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="granularity",
         title="granularity (ARX's loss)",
+        meaning="The same idea as ARX counts it: how many other values a published value could stand for, out of "
+        "all others, on average.",
         help="(leaves under the published node − 1) / (all leaves − 1), mean over records and columns",
         order=40,
         of_release=lambda measured: granularity(measured.microdata, measured.recoding),

@@ -70,6 +70,8 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="loss",
         title="total loss",
+        meaning="How many steps of coarsening were taken in all, as shares of the whole way to “nothing left”, "
+        "added up over records and columns.",
         help="height of the published node / height of the tree, summed over records and columns; withheld: 1 each",
         order=10,
         of_release=lambda measured: sum(measured.losses.values(), Fraction(0)),
@@ -81,6 +83,7 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="ntil",
         title="normalized total loss (NTIL)",
+        meaning="The share of all detail that was lost: 0 if every value is as it was, 1 if everything was withheld.",
         help="total loss / that of withholding everything: 0 if nothing was coarsened, 1 if everything was withheld",
         order=20,
         of_release=lambda measured: ntil(measured.microdata, measured.recoding),

@@ -450,6 +450,8 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="research_value",
         title="research value",
+        meaning="How much of what researchers want to tell apart is still there, as the plan weighs columns, "
+        "levels and rules: 1 is all of it, unless the plan gives worths of its own.",
         help="how fine published values are and how many rules they keep, weighted: most is best",
         order=70,
         of_release=lambda measured: sum(measured.values.values(), Fraction(0)),
@@ -461,6 +463,7 @@ DESCRIPTORS = (
     MeasureDescriptor(
         name="mean_group_value",
         title="mean research value of groups",
+        meaning="The research value of the group of each record, on average.",
         help="mean over records of the research value of their group, which merging goes by",
         order=80,
         of_release=lambda measured: mean_group_value(measured.microdata, measured.recoding, measured.worths),

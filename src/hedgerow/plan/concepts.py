@@ -125,6 +125,8 @@ class ModelDescriptor:
     ----------
     name, title, help
         Its key under ``privacy`` in a plan; what it is called; what it asks, in a few words.
+    meaning
+        What it promises in one sentence, for readers of a report who know no formula.
     order
         Where it stands among the others.
     form
@@ -168,6 +170,7 @@ class ModelDescriptor:
     said: Callable[[Any], str]
     ask: str
     in_words: str = ""
+    meaning: str = ""
     keys: frozenset[str] = frozenset()
     short: Mapping[str, Any] = field(default_factory=dict)
     asks_nothing: Callable[[Any], bool] = _nothing
@@ -259,6 +262,8 @@ class MeasureDescriptor:
     ----------
     name, title, help, order
         Its name in ``facts.json``; what it is called; what it says in a few words; where it stands among the others.
+    meaning
+        What it says in one sentence, for readers of a report who know no formula.
     of_release
         Given a :class:`hedgerow.measures.measured.Measured`: the number.
     beside
@@ -292,6 +297,7 @@ class MeasureDescriptor:
     compared: int = 0
     objective: str = ""
     more_is_better: bool = False
+    meaning: str = ""
     cost_of_nodes: Callable[[Any, int], tuple[Any, int]] | None = None
     cost_by_records: Callable[[Any, int], tuple[Any, int]] | None = None
     sizes: Literal["", "many", "even"] = ""

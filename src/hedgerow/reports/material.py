@@ -4,67 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Any
+from typing import Any, Literal
 
-from hedgerow.errors import HedgerowError, Problem
 from hedgerow.plan import Plan
 from hedgerow.plan.audiences import USUAL
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.sign_off import SignOff
 from hedgerow.reports.verdict import Verdict, risks_of_facts, verdict_of
 
 USUAL_THRESHOLD = USUAL.threshold
-MOST_ASSUMPTIONS = 30
-MOST_LETTERS = 1000
-
-
-@dataclass(frozen=True)
-class SignOff:
-    """What the page to be signed says; whatever is left out is a blank line on it.
-
-    Attributes
-    ----------
-    purpose, recipients
-        What the release is for, and who gets it.
-    approver, role
-        Who approves of it, and as what.
-    date, review_by
-        Days, as 2026-11-15: of the approval, and until which it must be looked at again.
-    assumptions
-        What is assumed about attackers, beyond what follows from the plan.
-
-    Examples
-    --------
-    >>> SignOff(purpose="teaching", review_by="2027-01-31").review_by
-    '2027-01-31'
-    """
-
-    purpose: str = ""
-    recipients: str = ""
-    approver: str = ""
-    role: str = ""
-    date: str = ""
-    review_by: str = ""
-    assumptions: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        texts = (self.purpose, self.recipients, self.approver, self.role, *self.assumptions)
-        if len(self.assumptions) > MOST_ASSUMPTIONS or any(len(text) > MOST_LETTERS for text in texts):
-            message = (
-                f"A sign-off has at most {MOST_ASSUMPTIONS} assumptions, and no text above {MOST_LETTERS} letters."
-            )
-            raise HedgerowError(Problem("usage", message, hint="name a document that says more"))
-        for name in ("date", "review_by"):
-            day = getattr(self, name)
-            try:
-                if day:
-                    object.__setattr__(self, name, date.fromisoformat(str(day)).isoformat())
-            except ValueError:
-                message = (
-                    f"The {name.replace('_', '-')!r} of the sign-off must be a day. Got {str(day)[:40]!r} instead."
-                )
-                raise HedgerowError(Problem("usage", message, hint="write it as 2026-11-15")) from None
+Audience = Literal["public", "internal"]
+"""Who a report is for: whoever holds the release, or its owner, who may see what was measured on the original."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +47,8 @@ class Extras:
     audit
         What holders of all versions could learn, as :class:`hedgerow.maintenance.audit.audit.Audit` writes it, with the
         number of this ``version`` and how many ``versions`` there are; None for a release that is not from a store.
+    audience
+        Who the report is for.
     """
 
     name: str = "release"
@@ -104,6 +57,7 @@ class Extras:
     limit_effects: Sequence[Mapping[str, Any]] = ()
     compared_with_original: bool = False
     audit: Mapping[str, Any] | None = None
+    audience: Audience = "public"
 
 
 @dataclass(frozen=True)
@@ -120,6 +74,21 @@ class Material:
     def people(self) -> str:
         """What k counts."""
         return "records" if self.plan.person is None else "persons"
+
+    @property
+    def title(self) -> str:
+        """What the release is called."""
+        return self.sign_off.title or self.extras.name
+
+    @property
+    def data(self) -> Digest | None:
+        """The fingerprint of the rows, if they are in a file or folder."""
+        return next((one for one in self.extras.digests if one.name.startswith("data.")), None)
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this release from every other: that of its rows, or of its plan where these are in no file."""
+        return self.plan.digest() if self.data is None else f"sha256:{self.data.sha256}"
 
     @property
     def promises(self) -> list[Mapping[str, Any]]:

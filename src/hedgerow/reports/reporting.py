@@ -8,16 +8,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hedgerow.engines.opening import read_microdata
 from hedgerow.engines.place import read_place
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.evaluation.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintenance import open_release as open_store
 from hedgerow.outside.intake import open_regular
-from hedgerow.outside.outputs import put_text
-from hedgerow.outside.outputs.file import FOR_ALL, FOR_ITS_OWNER
+from hedgerow.outside.outputs.file import FOR_ALL, FOR_ITS_OWNER, put_bytes
 from hedgerow.outside.outputs.trouble import refuse_link
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.plan import Plan
@@ -26,12 +25,24 @@ from hedgerow.release import Release, read_table
 from hedgerow.release.facts import facts_to_json
 from hedgerow.release.verifying import verify
 from hedgerow.reports.html.page import report_html
-from hedgerow.reports.material import Digest, Extras, SignOff, demands_of
+from hedgerow.reports.material import Audience, Digest, Extras, Material, demands_of
+from hedgerow.reports.pdf import check_available, page_to_pdf
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.records.dcat import dcat_record
+from hedgerow.reports.records.ddi import ddi_record
+from hedgerow.reports.sign_off import SignOff
 from hedgerow.reports.verdict import Verdict, risks_of_facts, verdict_of
 from hedgerow.types import Progress, silent
 from hedgerow.verification import SIGNATURE, Verification, open_release
 
+Form = Literal["page", "pdf", "ddi", "dcat"]
+FORMS: dict[Form, tuple[str, str]] = {
+    "page": ("-report.html", "the report"),
+    "pdf": ("-report.pdf", "the report"),
+    "ddi": ("-ddi.xml", "the record"),
+    "dcat": ("-dcat.jsonld", "the record"),
+}
+"""By form: how a name ends that is not chosen, and what is written."""
 MOST_FILES = 50
 BLOCK = 1 << 20
 
@@ -56,6 +67,8 @@ class Report:
         What each limit did, if the original was given; private.
     audit
         What holders of all versions could learn, if the store was given.
+    audience
+        Who it is for.
     """
 
     html: str
@@ -67,6 +80,7 @@ class Report:
     digests: Sequence[Digest] = ()
     limit_effects: Sequence[LimitEffect] = ()
     audit: Mapping[str, Any] | None = None
+    audience: Audience = "public"
 
     @property
     def demands(self) -> tuple[str, ...]:
@@ -88,6 +102,7 @@ class Report:
             "digests": [asdict(digest) for digest in self.digests],
             "limit_effects": [effect.to_dict() for effect in self.limit_effects],
             "audit": self.audit,
+            "audience": self.audience,
         }
 
     def __repr__(self) -> str:
@@ -105,6 +120,8 @@ def report(
     threshold: float | None = None,
     replace: bool = False,
     key: str | Path | None = None,
+    audience: Audience | None = None,
+    form: Form = "page",
     progress: Progress | None = None,
 ) -> Report:
     """Tell about a release: check it again, work out its risks, and write it all as one page.
@@ -116,8 +133,8 @@ def report(
     release
         A release folder, the address of a table that is a release, or a release in memory.
     output
-        File to write the page to, outside the release folder; mode 0600 if the original is given, as it then holds
-        figures about it. Without it the report is only returned.
+        File to write it to, outside the release folder; mode 0600 if it is internal, as it then may hold figures about
+        the original. Without it the report is only returned.
     original
         The table it was made from: the check then compares with it, and releases without each limit are made in memory
         to say what the limits cost and saved. What they came to tells about the original records.
@@ -131,13 +148,22 @@ def report(
         Whether an existing file may be replaced.
     key
         File with the public key of who released it: its signature is checked too.
+    audience
+        Who it is for. A ``public`` report holds nothing that is not in the release; an ``internal`` one may hold what
+        was measured on the original or worked out from its store. Without it: internal if one of the two is given.
+    form
+        What is written: the ``page``, the same as ``pdf`` (extra ``pdf``), or its facts as a record for machines,
+        ``ddi`` (DDI Codebook 2.5) or ``dcat`` (DCAT with HealthDCAT-AP, JSON-LD). No record is written of a release
+        that breaks its promise.
     progress
         Called now and then during long work.
 
     Raises
     ------
     DataError
-        If the folder is not a release, or the page cannot be written.
+        If the folder is not a release, or the report cannot be written.
+    BrokenPromise
+        If a record was asked for, and the release breaks its promise.
 
     Examples
     --------
@@ -151,10 +177,15 @@ def report(
     tell = progress or silent
     if threshold is not None:
         accepted_risk(threshold)
+    audience = _audience(audience, original is not None or store is not None)
+    if form == "pdf":
+        check_available()
     if output is not None:
         check_output(output, release, replace)
     tell("checking the release", 0, 0)
     verification = verify(release, original, key=key)
+    if form in ("ddi", "dcat"):
+        verification.raise_if_broken()
     plan, facts, digests = _read(release)
     threshold = plan.accepted if threshold is None else threshold
     effects: tuple[LimitEffect, ...] = ()
@@ -163,15 +194,16 @@ def report(
         effects = measure_limits(*read_microdata(original, plan), tell)
     measured = [effect.to_dict() for effect in effects]
     audit = None if store is None else _audited(store, facts, tell)
-    extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit)
+    extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit, audience)
     tell("writing", 0, 0)
     page = report_html(facts, plan, verification.to_dict(), sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
     if output is not None:
-        mode = FOR_ALL if original is None else FOR_ITS_OWNER  # one about the original is for its owner only
-        put_text(output, page, "the report", replace=replace, mode=mode)
+        material = Material(Facts(facts), plan, verification.to_dict(), sign_off or SignOff(), extras)
+        mode = FOR_ALL if audience == "public" else FOR_ITS_OWNER
+        put_bytes(output, _written(form, page, material), FORMS[form][1], replace=replace, mode=mode)
     verdict = verdict_of(facts, plan, [promise.name for promise in verification.broken], threshold)
-    return Report(page, facts, plan, verification, verdict, risks, digests, effects, audit)
+    return Report(page, facts, plan, verification, verdict, risks, digests, effects, audit, audience)
 
 
 def name_of(release: Release | str | Path) -> str:
@@ -203,6 +235,23 @@ def check_output(output: str | Path, release: Release | str | Path, replace: boo
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _audience(asked: Audience | None, measured: bool) -> Audience:
+    """Return who a report is for; what was measured on more than the release is for its owner."""
+    if asked == "public" and measured:
+        message = "A report for the public holds nothing that is not in the release."
+        hint = "leave out the original and the store, or make it internal"
+        raise HedgerowError(Problem("usage", message, hint=hint))
+    return asked or ("internal" if measured else "public")
+
+
+def _written(form: Form, page: str, material: Material) -> bytes:
+    if form == "pdf":
+        return page_to_pdf(page)
+    if form == "page":
+        return page.encode()
+    return (ddi_record(material) if form == "ddi" else dcat_record(material)).encode()
 
 
 def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple[Digest, ...]]:

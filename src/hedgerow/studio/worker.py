@@ -65,8 +65,8 @@ def try_leaving_out(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
 
 def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the report of a release."""
-    from hedgerow.reports.material import SignOff
     from hedgerow.reports.reporting import report
+    from hedgerow.reports.sign_off import SignOff
 
     made = report(
         task["release"],
@@ -74,6 +74,8 @@ def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
         original=task.get("data"),
         sign_off=SignOff(**task["sign_off"]),
         threshold=task["threshold"],
+        audience=task.get("audience"),
+        form=task.get("form", "page"),
         progress=tell,
     )
     return {"kept": made.kept}

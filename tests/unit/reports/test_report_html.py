@@ -6,7 +6,6 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ from hedgerow.reports.material import Digest, Extras
 from hedgerow.reports.reading import Facts
 from hedgerow.verification import Verification
 from hedgerow.verification.result import Promise
+from tests.cases.reported import EVIL, PLANS, QI, Page, people, plan
 
-QI = "quasi-identifier"
-EVIL = "<script>alert('x')</script>\"&<b>"
 TRICKS = (
     "{{ 7 * 7 }}{% include 'page.html.j2' %}",
     "\u202egnp.exe\u2069",
@@ -34,86 +32,7 @@ TRICKS = (
     "]]></svg><script>",
     "&lt;b&gt;",
 )
-TREE = {"*": {"Kansas": ["Wichita", "Topeka"], "Nebraska": ["Lincoln", "Omaha"]}}
-ATTRIBUTES: dict[str, Any] = {
-    "name": "identifier",
-    "age": {"role": QI, "hierarchy": {"bands": [5, 10, 20]}, "limit": {"level": 2}},
-    "city": {"role": QI, "hierarchy": {"tree": TREE}, "limits": ["Kansas", "Nebraska"]},
-    "income": {"role": QI, "intervals": "free"},
-    "illness": "sensitive",
-    "note": "other",
-}
 KEPT = Verification((Promise("k", 4, 4, kept=True),)).to_dict()
-VOID = {"meta", "link", "br", "img", "hr", "input"}
-
-
-def people(count: int = 200) -> pa.Table:
-    draw = random.Random(5)
-    return pa.table(
-        {
-            "name": [f"Quasimodo{i}" for i in range(count)],
-            "age": [str(draw.randint(18, 70)) for _ in range(count)],
-            "city": [draw.choice(["Wichita", "Topeka", "Lincoln", "Omaha"]) for _ in range(count)],
-            "income": [str(draw.randint(0, 1000)) for _ in range(count)],
-            "illness": [draw.choice(["flu", "cold", "asthma"]) for _ in range(count)],
-            "note": [draw.choice("xyz") for _ in range(count)],
-        }
-    )
-
-
-def plan(attributes: dict[str, Any] = ATTRIBUTES, k: int = 4, **more: Any) -> hr.Plan:
-    return hr.Plan.from_dict({"attributes": attributes, "privacy": {"k": k, **more.pop("privacy", {})}, **more})
-
-
-PLANS = {
-    "cluster": plan(),
-    "diverse": plan(privacy={"p": 2, "alpha": {"illness": 0.9}}, withhold="50%"),
-    "lattice": plan({**ATTRIBUTES, "income": {"role": QI, "hierarchy": {"bands": [100, 500]}}}, method="lattice", withhold="20%"),
-    "rules": plan(
-        method="utility",
-        rules=[{"attribute": "income", "keep_apart": [400, 500]}, {"attribute": "city", "keep_apart": ["Wichita", "Omaha"]}],
-    ),
-    "suppress": plan(method={"name": "utility", "suppress": True}, missing="matches-any", k=6),
-    "ignored": plan(method={"name": "cluster", "limits": "ignore"}),
-    "person": plan(person="name", k=3),
-    "bare": plan({"city": QI}, 2, republish="gated", seed=7),
-}  # fmt: skip
-
-
-class Page(HTMLParser):
-    """What a page holds: its texts, its numbers, and whether every element is closed."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.facts: dict[str, set[str]] = {}
-        self.risks: dict[str, set[str]] = {}
-        self.tags: set[str] = set()
-        self.attributes: list[tuple[str, str, str]] = []
-        self.words = ""
-        self.feed(page)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attributes}
-        self.tags.add(tag)
-        self.attributes += [(tag, name, value) for name, value in given.items()]
-        if "data-fact" in given:
-            self.facts.setdefault(given["data-fact"], set()).add(given["value"])
-        if "data-risk" in given:
-            self.risks.setdefault(given["data-risk"], set()).add(given["value"])
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, text: str) -> None:
-        if "style" not in self.open:
-            self.words += text
 
 
 def check_offline(page: str) -> Page:
@@ -194,7 +113,7 @@ def test_the_sign_off_fills_in_what_is_given_and_leaves_blank_what_is_not() -> N
     release = hr.anonymize(people(), PLANS["cluster"])
     blank = hr.report(release).html
     approval = blank[blank.index('id="approval"') :]
-    assert approval.count('<span class="line"></span>') == 7
+    assert approval.count('<span class="line"></span>') == 8
     sign_off = hr.SignOff(
         "teaching", "students", "Ann Officer", "officer", "2026-11-15", "2027-11-15", ("They signed.",)
     )
@@ -203,7 +122,7 @@ def test_the_sign_off_fills_in_what_is_given_and_leaves_blank_what_is_not() -> N
     for text in ("teaching", "students", "Ann Officer", "officer", "2026-11-15", "2027-11-15"):
         assert f'<span class="line">{text}</span>' in approval
     assert "They signed." in page
-    assert approval.count('<span class="line"></span>') == 1  # the signature
+    assert approval.count('<span class="line"></span>') == 2  # the legal basis, and the signature
 
 
 @pytest.mark.parametrize("day", ["soon", "2026-13-01", "15.11.2026"])

@@ -126,6 +126,12 @@ def put_text(target: str | Path, text: str, what: str, *, mode: int = FOR_ALL, r
         file.write(text)
 
 
+def put_bytes(target: str | Path, content: bytes, what: str, *, mode: int = FOR_ALL, replace: bool = False) -> None:
+    """Put bytes in place as a file; see :func:`new_file`."""
+    with new_file(target, what, mode=mode, replace=replace) as file:
+        file.path.write_bytes(content)
+
+
 def refuse_existing(target: Path, message: str, hint: str) -> None:
     """Refuse, before any work, a file that is there already, also as a link to nowhere."""
     sweep_beside(target)

@@ -59,6 +59,8 @@ def _impossible(asked: Any, column: str, values: int) -> str | None:
 DESCRIPTOR = ModelDescriptor(
     name="alpha",
     title="(alpha, k)-anonymity",
+    meaning="The largest share of one sensitive value in any group: whoever knows the group guesses right at "
+    "most that often.",
     help="greatest share of one value in a group",
     order=40,
     form=Share,

@@ -162,6 +162,7 @@ def _impossible(asked: LDiversity, column: str, values: int) -> str | None:
 DESCRIPTOR = ModelDescriptor(
     name="l",
     title="l-diversity",
+    meaning="Every group has sensitive values that are different enough, so that none of them dominates.",
     help="l-diversity: {distinct: n}, {entropy: n} or {recursive: [c, l]}",
     order=20,
     form=LDiversity,

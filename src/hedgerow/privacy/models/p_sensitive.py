@@ -48,6 +48,7 @@ def least_distinct(tally: Tally) -> int:
 DESCRIPTOR = ModelDescriptor(
     name="p",
     title="p-sensitivity",
+    meaning="Every group has at least p different values of a sensitive column, so that none is certain.",
     help="at least p different values of every sensitive column",
     order=10,
     form=Count,

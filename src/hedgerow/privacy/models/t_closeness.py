@@ -136,6 +136,8 @@ def _conflicts(column: str, attribute: Any, asked: Closeness) -> Iterator[tuple[
 DESCRIPTOR = ModelDescriptor(
     name="t",
     title="t-closeness",
+    meaning="The spread of sensitive values in every group is at most t away from that in the whole release: "
+    "knowing the group teaches little.",
     help="t-closeness: greatest distance of a group's values from the whole table's",
     order=30,
     form=Closeness,

@@ -7,22 +7,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hedgerow.plan import Attribute
 from hedgerow.plan.concepts import PRIVACY_MODELS
-from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.privacy.risks import accepted_risk
+from hedgerow.reports.column_words import WHY, coarsened
 from hedgerow.reports.html.markup import ABOVE, BROKEN, KEPT, WITHIN, fact, name, state
 from hedgerow.reports.material import Material
 from hedgerow.reports.wording import NONE, counted, percent, shorten, solved_exactly
 from hedgerow.verification import MEANINGS
 
 MOST_TEXT = 160
-WHY = {
-    "identifier": "names a person, or could: never read and never released",
-    "quasi-identifier": "others may know it of a person: coarsened until groups are large enough",
-    "sensitive": "others do not know it and would learn it: released as it is, its spread in groups is looked at",
-    "other": "taken to be harmless and unknown to others: released as it is, and not looked at",
-}
 
 
 def summary(material: Material) -> dict[str, Any]:
@@ -89,7 +82,7 @@ def columns(material: Material) -> dict[str, Any]:
         (
             name(column),
             state("role", attribute.role),
-            _coarsened(attribute),
+            coarsened(attribute),
             shorten(attribute.limit.describe(), 90) if attribute.limit else NONE,
         )
         for column, attribute in plan.attributes.items()
@@ -106,24 +99,6 @@ def _not_in_plan(material: Material) -> int:
     listed = left if isinstance(left, list) else []  # earlier versions listed them too
     unnamed = sum(one not in material.plan.named_columns for one in listed if isinstance(one, str))
     return material.facts.count("columns_not_in_plan") + unnamed
-
-
-def _coarsened(attribute: Attribute) -> str:
-    if attribute.role == "identifier":
-        return "not released"
-    if attribute.role != "quasi-identifier":
-        return "released as it is"
-    if attribute.free:
-        grid = f", ends moved to a grid of {shorten(str(attribute.snap), MOST_TEXT)}" if attribute.snap else ""
-        return "ranges of numbers" + grid
-    if attribute.hierarchy is None:
-        return "its value, or *"
-    spec = attribute.hierarchy
-    kind = HIERARCHY_KINDS[spec.kind]
-    said = kind.title
-    if kind.shows_steps:
-        said += f" ({shorten(', '.join(map(str, getattr(spec, kind.name))), 60)})"
-    return said
 
 
 def promises(material: Material) -> dict[str, Any]:

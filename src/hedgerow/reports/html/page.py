@@ -13,10 +13,12 @@ from typing import Any
 from markupsafe import Markup
 
 from hedgerow.plan import Plan
-from hedgerow.reports.html import asked, limits, lost, proof, risks
+from hedgerow.reports.html import asked, checklist, glossary, limits, lost, proof, risks
 from hedgerow.reports.html.rendering import render
-from hedgerow.reports.material import Extras, Material, SignOff
+from hedgerow.reports.material import Extras, Material
 from hedgerow.reports.reading import Facts
+from hedgerow.reports.sign_off import SignOff
+from hedgerow.reports.wording import shorten
 from hedgerow.version import __version__
 
 SECTIONS: dict[str, tuple[str, Callable[[Material], dict[str, Any] | None]]] = {
@@ -33,6 +35,8 @@ SECTIONS: dict[str, tuple[str, Callable[[Material], dict[str, Any] | None]]] = {
     "risks": ("Risks", risks.risks),
     "versions": ("Versions", risks.versions),
     "not-protected": ("Not protected", risks.not_protected),
+    "checklist": ("Checklist", checklist.checklist),
+    "glossary": ("Words and measures", glossary.glossary),
     "evidence": ("Fingerprints", proof.evidence),
     "approval": ("Approval", proof.approval),
 }
@@ -79,6 +83,8 @@ def report_html(
         "contents": [(key, SECTIONS[key][0]) for key in SECTIONS if drawn[key]],
         "sections": [section for section in drawn.values() if section],
         "style": Markup(files("hedgerow.reports.html").joinpath("report.css").read_text(encoding="utf-8")),
+        "foot": Markup(_foot(material)),
+        "about": proof.about(material),
         "version": __version__,
     }
     return str(render("page", material, more)) + "\n"
@@ -88,3 +94,20 @@ def section_html(key: str, material: Material) -> Markup:
     """Draw one section of a report; nothing if this release has none of it."""
     more = SECTIONS[key][1](material)
     return Markup() if more is None else render(key, material, more)
+
+
+def _foot(material: Material) -> str:
+    """Write what stands at the foot of every printed page: what the report is about, and its fingerprint."""
+    text = f"{shorten(material.title, 60)} · {material.fingerprint[:23]}…"
+    return f'@page {{ @bottom-left {{ content: "{_css_text(text)}"; }} }}'
+
+
+def _css_text(text: str) -> str:
+    r"""Write a text for a string of CSS: whatever is not a plain letter, digit or space as its number.
+
+    Examples
+    --------
+    >>> _css_text('a 1"</style>')
+    'a 1\\22 \\3c \\2f style\\3e '
+    """
+    return "".join(one if one == " " or (one.isascii() and one.isalnum()) else f"\\{ord(one):x} " for one in text)

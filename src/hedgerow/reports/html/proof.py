@@ -29,9 +29,10 @@ def approval(material: Material) -> dict[str, Any]:
     """The page that somebody signs."""
     sign_off = material.sign_off
     return {
-        "data": next((one for one in material.extras.digests if one.name.startswith("data.")), None),
+        "data": material.data,
         "fields": {
             "Purpose": sign_off.purpose,
+            "Legal basis": sign_off.legal_basis,
             "Recipients": sign_off.recipients,
             "Approver": sign_off.approver,
             "Role": sign_off.role,
@@ -40,3 +41,17 @@ def approval(material: Material) -> dict[str, Any]:
             "Signature": "",
         },
     }
+
+
+def about(material: Material) -> list[tuple[str, str]]:
+    """What the release is and whose, as far as it was told."""
+    sign_off = material.sign_off
+    told = {
+        "Organisation": sign_off.organisation,
+        "Made from": sign_off.source,
+        "Time covered": " to ".join(sign_off.covers or ()),
+        "Version": sign_off.version,
+        "Date": sign_off.date,
+        "Contact": sign_off.contact,
+    }
+    return [(title, text) for title, text in told.items() if text]
