@@ -282,10 +282,17 @@ class _Discreet(logging.Formatter):
         return f"hedgerow studio: {record.getMessage()}"
 
 
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out what a browser causes that goes to another page before the last one is there."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, RuntimeError) and str(error) == "No response returned.")
+
+
 def quiet_logs() -> None:
     """Let errors of the toolkit and the server be told in our own words only."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Discreet())
+    handler.addFilter(_worth_telling)
     logging.basicConfig(handlers=[handler], level=logging.ERROR, force=True)
     for name in list(logging.root.manager.loggerDict):  # some libraries print by themselves, such as engineio.server
         logger = logging.getLogger(name)
