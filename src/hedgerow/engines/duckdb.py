@@ -42,6 +42,8 @@ KINDS: dict[str, Kind] = {
 BATCH = 1 << 18
 MEMORY = "3GB"
 """What the database holds in memory before it uses its private folder."""
+AT_REST = "256MB"
+"""What it keeps of that between statements: while groups are formed and checked, the memory is theirs."""
 
 
 class DuckDBSession:
@@ -113,6 +115,7 @@ class DuckDBSession:
                 raise relay.failed from None
             raise
         self._connection.unregister("incoming")
+        self._rest()
 
     def quote(self, name: str) -> str:
         """Write the name of a column."""
@@ -136,6 +139,8 @@ class DuckDBSession:
             batches = iter(self._heard(lambda: self._connection.sql(query).to_arrow_reader(BATCH)))
             while (batch := self._heard(lambda: next(batches, None))) is not None:
                 yield from self._outward(pa.Table.from_batches([batch])).to_batches()
+            del batches
+            self._rest()
 
     def ask(self, query: str) -> pa.Table:
         """Run a query of few rows."""
@@ -155,6 +160,7 @@ class DuckDBSession:
                 self._heard(lambda: self._connection.execute(statement))
         finally:
             self._connection.unregister("incoming")
+        self._rest()
         return name
 
     def keep(self, name: str, query: str) -> str:
@@ -162,6 +168,14 @@ class DuckDBSession:
         with self._own_words():
             self._heard(lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}"))
         return name
+
+    def _rest(self) -> None:
+        """Give memory back until the next statement; what is in no file yet goes to the private folder."""
+        import duckdb
+
+        with contextlib.suppress(duckdb.OutOfMemoryException):  # it keeps what somebody is still reading
+            self._heard(lambda: self._connection.execute(f"SET memory_limit = '{AT_REST}'"))
+        self._connection.execute(f"SET memory_limit = '{MEMORY}'")
 
     def close(self) -> None:
         """Close the database and remove it."""

@@ -92,7 +92,7 @@ class Ties:
             {name: profile(name) for name in plan.quasi_identifiers},
             {name: profile(name) for name in plan.columns("sensitive")},
             None if plan.person is None else _whole(link.profiles, "person", last=True),
-            class_of.astype(np.int64),
+            class_of.astype(np.int64, copy=False),
             example,
             {
                 name: _text(link.labels.column(_position(link.labels, name, last=True)))[0].take(order)

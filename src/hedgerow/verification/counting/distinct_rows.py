@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hedgerow.types import IntArray
 from hedgerow.verification.counting.tallies import Tallies
-from hedgerow.verification.reading.cells import Kind, as_text, kind_of, map_distinct, read_as
+from hedgerow.verification.reading.cells import Kind, as_text, kind_of, map_distinct, narrowest, read_as
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +93,7 @@ class Encoder:
         texts = _texts(known.dictionary)
         found = [MISSING if text is None else numbers.setdefault(text, len(numbers)) for text in texts]
         lookup: Codes = np.array([*found, MISSING], np.int32)
-        return lookup[_numbers(known.indices.fill_null(len(found)))]
+        return lookup[_numbers(known.indices)]  # −1, missing, is the last
 
     def read(self, chunks: Iterable[pa.Array]) -> pa.ChunkedArray:
         """Number the cells of several chunks and return them by their numbers: dictionary-encoded text."""
@@ -103,8 +103,9 @@ class Encoder:
         """Return cells by their numbers."""
         import pyarrow as pa
 
-        indices = pa.array(codes, mask=codes == MISSING)
-        column = pa.chunked_array([pa.DictionaryArray.from_arrays(indices, pa.array(list(self.numbers), pa.string()))])
+        labels = pa.array(list(self.numbers), pa.string())
+        indices = pa.array(codes.astype(narrowest(len(labels)), copy=False), mask=codes == MISSING)
+        column = pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels)])
         return map_distinct(column, read_as(self.kind)) if self.parse else column
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.types import IntArray
+from hedgerow.verification.reading.cells import narrowest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,16 +27,24 @@ def number_cells(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[Codes, C
     >>> import pyarrow as pa
     >>> one, other = (pa.chunked_array([pa.array(cells).dictionary_encode()]) for cells in (["a", "b"], ["b", None]))
     >>> number_cells(one, other)
-    (array([0, 1], dtype=int32), array([ 1, -1], dtype=int32))
+    (array([0, 1], dtype=int8), array([ 1, -1], dtype=int8))
     """
     import pyarrow as pa
 
-    together = pa.chunked_array([*one.chunks, *other.chunks], pa.dictionary(pa.int32(), pa.string()))
-    chunks = [
-        chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in together.unify_dictionaries().chunks
-    ]
-    none = np.zeros(0, np.int32)
-    return np.concatenate([none, *chunks[: one.num_chunks]]), np.concatenate([none, *chunks[one.num_chunks :]])
+    numbers: dict[str, int] = {}
+    found = []
+    for column in (one, other):
+        whole = column.unify_dictionaries().combine_chunks() if column.num_chunks else None
+        labels = [] if whole is None else whole.dictionary.to_pylist()
+        number = [-1 if label is None else numbers.setdefault(label, len(numbers)) for label in labels]
+        found.append((np.array([*number, -1]), None if whole is None else whole.indices))
+    kind = narrowest(len(numbers))
+    none = np.zeros(0, kind)
+    shown, told = (
+        none if at is None else lookup.astype(kind)[at.cast(pa.int32()).fill_null(-1).to_numpy()]
+        for lookup, at in found
+    )
+    return shown, told
 
 
 def number_rows(columns: Iterable[tuple[Codes, Codes]], rows: int, others: int) -> tuple[IntArray, IntArray, int]:
@@ -73,5 +82,11 @@ def number_rows(columns: Iterable[tuple[Codes, Codes]], rows: int, others: int) 
         keys += codes
         keys += 1
         room *= size
-    known, numbers = np.unique(keys, return_inverse=True)
-    return numbers[:rows].astype(np.int64), numbers[rows:].astype(np.int64), len(known)
+    order = np.argsort(keys)
+    keys = keys[order]  # those in the old order are not needed any more: there may be many
+    changes = np.append(False, keys[1:] != keys[:-1]) if len(keys) else np.zeros(0, bool)
+    del keys
+    of_place = np.cumsum(changes)
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = of_place
+    return numbers[:rows], numbers[rows:], int(of_place[-1]) + 1 if len(of_place) else 0

@@ -191,8 +191,20 @@ def on_labels(column: pa.ChunkedArray, change: Callable[[pa.ChunkedArray], pa.Ch
     if isinstance(whole, pa.ChunkedArray):  # a column without chunks
         whole = pa.array([], column.type)
     labels = change(pa.chunked_array([whole.dictionary])).combine_chunks().dictionary_encode()
-    indices = labels.indices.take(whole.indices)
+    kind = pa.from_numpy_dtype(narrowest(len(labels.dictionary)))
+    indices = labels.indices.cast(kind).take(whole.indices)
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, labels.dictionary)])
+
+
+def narrowest(labels: int) -> np.dtype[Any]:
+    """Return the narrowest type that numbers so many labels, with one number to spare: rows are many, labels are few.
+
+    Examples
+    --------
+    >>> [str(narrowest(labels)) for labels in (2, 127, 128, 100_000)]
+    ['int8', 'int8', 'int16', 'int32']
+    """
+    return np.min_scalar_type(-labels - 1) if labels else np.dtype(np.int8)
 
 
 # -- guards against spreadsheets -------------------------------------------------------------------------------------
