@@ -31,7 +31,7 @@ def individual_risks(records: IntArray, people: Floats) -> Floats:
     Examples
     --------
     >>> individual_risks(np.array([1, 2, 3]), np.array([100.0, 200.0, 3.0])).round(6).tolist()
-    [0.046517, 0.009613, 0.333333]
+    [0.046517, 0.009631, 0.333333]
     """
     records = np.asarray(records, np.int64)
     share = np.minimum(1.0, records / np.maximum(people, 1e-300))

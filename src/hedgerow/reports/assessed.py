@@ -118,7 +118,7 @@ def special_text(found: Found) -> str | None:
     Examples
     --------
     >>> special_text({"special": {"fraction": 0.01, "unique_match_is_right": 0.0118, "records": 1}, "person": None})
-    'If 1% of the population is in the table, a unique match is right 1.2% of the time on average.'
+    'If 1% of the population is in the table, a unique match is right 1.18% of the time on average.'
     """
     special = found["special"]
     if special is None or not special["records"]:

@@ -78,7 +78,7 @@ def dis_scores(
     >>> score, records = np.array([2.0, 0.0, 1.0]), np.array([1, 2, 1])
     >>> dis, right = dis_scores(score, records, np.array([1, 2, 1]), columns=3, fraction=0.5)
     >>> dis.round(3).tolist(), right
-    ([0.585, 0.0, 0.37], 0.5)
+    ([0.628, 0.0, 0.415], 0.5)
     """
     unique, in_pairs = int((sizes == 1).sum()), 2 * int((sizes == 2).sum())
     dis = np.zeros(len(score))
