@@ -232,6 +232,7 @@ def test_the_change_says_what_it_costs(tmp_path: Path) -> None:
             "scores": version.scores,
             "before": {"counts": release.history()[0].counts, "ntil": 0.1},
             "verified": True,
+            "covered": {"how": "full"},
             "audit": version.audit,
             "republish": "only-coarser",
             "advise_above": None,
