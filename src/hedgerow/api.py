@@ -28,14 +28,17 @@ from hedgerow.microdata.read import file_format
 from hedgerow.outside.outputs import PrivateFolder, new_folder
 from hedgerow.outside.outputs.moment import rehearsal
 from hedgerow.outside.server import check_path, is_server
+from hedgerow.outside.stores import is_in_spark, local_path
 from hedgerow.plan import Plan, settled_plan
 from hedgerow.plan.formats import release_formats
 from hedgerow.release import (
     Release,
+    check_in_spark,
     check_table,
     check_targets,
     make_where_it_lies,
     publish,
+    publish_in_spark,
     publish_link,
     publish_table,
     release_files,
@@ -91,7 +94,8 @@ def anonymize(
         A plan, or the path of one.
     output
         Folder to write ``data.csv`` (or ``.parquet``), ``plan.yaml`` and ``facts.json`` to, or the address of a table
-        on a PostgreSQL server to make. It appears whole and verified, or not at all. Without it the release is only
+        on a PostgreSQL server to make. Spark also writes where only it reaches: ``s3a://…``, ``hdfs://…``, or
+        ``table:NAME`` of its catalogue. It appears whole and verified, or not at all. Without it the release is only
         returned.
     seed
         Overrides the plan's seed.
@@ -138,13 +142,17 @@ def anonymize(
     """
     tell = progress or silent
     plan = settled_plan(plan, seed)
+    output = local_path(output)
     target = read_place(str(output)) if is_server(output) else None
-    check_targets(None if target is not None else output, link, replace)
+    stored = str(output) if is_in_spark(output) else None
+    check_targets(None if target is not None or stored is not None else output, link, replace)
     if format is not None:
         check_form(format)
-    if target is not None and format is not None:
-        message = "A table on a server has no file format."
+    if (target is not None or stored is not None) and format is not None:
+        message = "A table, or a release that Spark writes to a store, has no file format to choose."
         raise HedgerowError(Problem("usage", message, hint="leave the format out, or write to a folder"))
+    if stored is not None and engine == "auto":
+        engine = "spark"
     if target is not None and engine == "auto" and is_local(data):
         engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
@@ -153,9 +161,13 @@ def anonymize(
     ) as source:
         if target is not None:
             check_table(target, source, replace)
+        if stored is not None:
+            check_in_spark(stored, source, replace)
         release = make_where_it_lies(source, plan, threads, tell, patience)
         if target is not None:
             return publish_table(release, target, source, replace, tell)
+        if stored is not None:
+            return publish_in_spark(release, stored, source, replace, tell)
         form = format or _form(data, plan, source)
         return _put(release, source, output, form, link, replace, tell)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hedgerow as hr
-from hedgerow.engines.spark import _shown
+from hedgerow.outside.stores import shown_store
 from tests.cases.people import people, plan
 from tests.conftest import Run
 
@@ -40,7 +40,7 @@ def test_no_command_that_reads_files_shows_a_password(tmp_path: Path, hedgerow: 
 
 
 def test_keys_in_the_path_of_a_bucket_are_not_shown() -> None:
-    assert _shown("s3a://KEY:se/cr@et@bucket/people.parquet") == "s3a://…@bucket/people.parquet"
+    assert shown_store("s3a://KEY:se/cr@et@bucket/people.parquet") == "s3a://…@bucket/people.parquet"
 
 
 # -- nothing is ignored without a word -------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.processes.stores import class_folder
+
 ROOT = Path(__file__).parents[2]
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A Java that lives for seconds spends half of them on optimizing what soon is gone: let it compile once, and quickly."""
@@ -44,7 +46,11 @@ def start_spark(master: str, **settings: str) -> Any:
     """Start Spark as the command line does, with little memory; settings with _ for a dot."""
     from hedgerow.engines.spark_driver import open_spark
 
-    given = SETTINGS | {key.replace("_", "."): value for key, value in settings.items()}
+    given = (
+        SETTINGS
+        | {"spark.driver.extraClassPath": str(class_folder())}
+        | {key.replace("_", "."): value for key, value in settings.items()}
+    )
     os.environ["PYSPARK_SUBMIT_ARGS"] = submit_arguments(given)
     if master.startswith("local-cluster"):
         os.environ["SPARK_HOME"] = home_of_links()

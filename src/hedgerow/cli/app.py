@@ -78,7 +78,8 @@ def anonymize(
             "--output",
             "-o",
             metavar="DIR|TABLE",
-            help="Folder to create, or table: postgresql://user@host/database?table=schema.name. Verified and whole.",
+            help="Folder to create, or table: postgresql://user@host/database?table=schema.name; with Spark also "
+            "s3a://…, hdfs://… or table:NAME. Verified and whole.",
         ),
     ],
     format: Annotated[
@@ -229,7 +230,9 @@ def verify(
     release: Annotated[
         str,
         typer.Argument(
-            metavar="DIR|TABLE", help="Release folder, or table: postgresql://user@host/database?table=schema.name."
+            metavar="DIR|TABLE",
+            help="Release folder, or table: postgresql://user@host/database?table=schema.name; what lies in s3a://…, "
+            "hdfs://… or table:NAME is read there, by Spark.",
         ),
     ],
     original: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hedgerow.outside.server import is_server
+from hedgerow.outside.stores import is_in_spark
 
 
 def is_spark_frame(data: Any) -> bool:
@@ -14,4 +15,4 @@ def is_spark_frame(data: Any) -> bool:
 
 def is_local(data: Any) -> bool:
     """Tell whether data is a file or a table in memory."""
-    return not is_server(data) and not is_spark_frame(data)
+    return not is_server(data) and not is_in_spark(data) and not is_spark_frame(data)

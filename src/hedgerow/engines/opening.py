@@ -15,6 +15,7 @@ from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.read import file_extent
 from hedgerow.outside.server import check_path
+from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.formats import by_name, is_packed
 
@@ -89,7 +90,7 @@ def _chosen(data: Any, engine: str, whole: bool) -> EngineDescriptor:
     if engine not in engine_words():
         message = f"There is no engine {engine!r}."
         raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(engine_words())}"))
-    if engine == AUTO or not ENGINES[engine].anywhere:
+    if (engine == AUTO and not is_in_spark(data)) or (engine != AUTO and not ENGINES[engine].anywhere):
         check_path(data)
     if engine == AUTO:
         chosen = suited(data, whole)

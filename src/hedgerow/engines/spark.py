@@ -26,13 +26,15 @@ import contextlib
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.engines.spark_driver import hushed, open_spark, why_failed, why_lost
 from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, Problem
+from hedgerow.outside.stores import TABLE, shown_store
 from hedgerow.plan import DataFormat
 
 if TYPE_CHECKING:
@@ -67,8 +69,19 @@ KINDS: dict[str, Kind] = {
     "timestamp_ntz": "timestamp",
 }
 PLAIN_TEXT = re.compile(r"[A-Za-z0-9 _.,:;+*/()<>=-]*")
-TABLE = "table:"
+PASSED_ON = ("fs.", "spark.sql.catalog.")
+"""Settings of a session that no session knows by itself: those of file systems, and of other catalogues."""
+PIECE = 5_000_000
+"""Rows of a file in a store at most: its digest is taken of all of its bytes in memory."""
 EXECUTORS = frozenset({"hedgerow", "numba", "numpy", "pandas", "pyarrow"})
+
+
+@dataclass(frozen=True)
+class FileContents:
+    """What a file of rows holds: its rows, and the digest of its bytes."""
+
+    rows: int
+    sha256: str
 
 
 class SparkTable:
@@ -98,17 +111,11 @@ class SparkTable:
     as_text = frozenset({"text", "other"})
     format: DataFormat | None = None
     origin: Any = None
+    _columns: tuple[SqlColumn, ...]
 
     def __init__(self, data: Any, spark: SparkSession | None = None) -> None:
-        self.place = _shown(str(data)) if isinstance(data, str | Path) else "data"
         given = None if isinstance(data, str | Path) else data
-        self.spark = _session_of(given, spark)
-        self._prefix = f"hedgerow_{uuid.uuid4().hex}"
-        self._views: list[str] = []
-        self._kept: list[DataFrame] = []
-        with self._own_words():
-            self._own = _own_session(self.spark)
-            self._shared = str(self.spark.conf.get("spark.sql.globalTempDatabase", "global_temp"))
+        self._open(_session_of(given, spark), shown_store(str(data)) if given is None else "data")
         try:
             frame = given if given is not None else self._look_up(str(data))
             self._columns = self._check(frame)
@@ -118,6 +125,23 @@ class SparkTable:
         except BaseException:
             self.close()
             raise
+
+    def _open(self, spark: SparkSession, place: str) -> None:
+        self.place, self.spark = place, spark
+        self._prefix = f"hedgerow_{uuid.uuid4().hex}"
+        self._views: list[str] = []
+        self._kept: list[DataFrame] = []
+        self._columns = ()
+        with self._own_words():
+            self._own = _own_session(spark)
+            self._shared = str(spark.conf.get("spark.sql.globalTempDatabase", "global_temp"))
+
+    @classmethod
+    def of_session(cls, spark: SparkSession, place: str) -> SparkTable:
+        """Open a session without a table; ``place`` is what messages name."""
+        made = cls.__new__(cls)
+        made._open(_session_of(None, spark), place)
+        return made
 
     def _look_up(self, data: str) -> DataFrame:
         with self._own_words(reading=True):
@@ -257,6 +281,71 @@ class SparkTable:
             if left.name.startswith((".", "_")):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
+    # ---- releases that lie where only Spark reaches -----------------------------------------------------------
+
+    def write_files(self, query: str, address: str) -> None:
+        """Let the executors write the rows of a query into a new folder of a Hadoop file system, in order."""
+        with own_words(shown_store(address)):
+            writer = self._own.sql(query).write.option("compression", "zstd").option("maxRecordsPerFile", PIECE)
+            writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+            writer.parquet(address)
+
+    def file_contents(self, files: Sequence[str]) -> dict[str, FileContents]:
+        """Have the executors count the rows of Parquet files, and take the digest of each, by its last name."""
+        with self._own_words(reading=True):
+            wanted = [_literal_path(file) for file in files]
+            counted = self._own.read.parquet(*wanted).groupBy("_metadata.file_name").count().collect()
+            bytes_of = self._own.read.format("binaryFile").load(wanted)
+            digests = bytes_of.selectExpr("path", "sha2(content, 256) AS digest").collect()
+        rows = {row[0]: int(row[1]) for row in counted}  # a file without rows is not counted
+        return {
+            name: FileContents(rows.get(name, 0), str(row[1]))
+            for row in digests
+            for name in [str(row[0]).rpartition("/")[2]]
+        }
+
+    def open_files(self, files: Sequence[str]) -> tuple[str, tuple[SqlColumn, ...]]:
+        """Open Parquet files as one table beside the source: how statements name it, and its columns."""
+        with self._own_words(reading=True):
+            frame = self._own.read.option("mergeSchema", "true").parquet(*map(_literal_path, files))
+        return self._beside(frame)
+
+    def open_other(self, table: str) -> tuple[str, tuple[SqlColumn, ...]]:
+        """Open a table of the catalogue beside the source."""
+        with self._own_words(reading=True):
+            frame = self._own.table(table)
+        return self._beside(frame)
+
+    def classic(self, what: str) -> SparkSession:
+        """Return the session, if it has the Java that some work needs."""
+        if is_remote(self.spark):
+            message = f"{what} needs a classic session: Spark Connect gives no way to rename, list or remove files."
+            hint = "write to a table of the catalogue (table:NAME), or run it where the driver runs"
+            raise DataError(Problem("usage", message, hint=hint))
+        return self.spark
+
+    def run(self, statement: str) -> None:
+        """Run a statement that gives no rows."""
+        with self._own_words():
+            self._own.sql(statement).collect()
+
+    def has_table(self, name: str) -> bool:
+        """Tell whether the catalogue has a table or a view, by its name in statements."""
+        with self._own_words():
+            return bool(self._own.catalog.tableExists(name))
+
+    def where(self) -> tuple[str, str]:
+        """Return the catalogue and the database that names without these are looked up in."""
+        with self._own_words():
+            return str(self.spark.catalog.currentCatalog()), str(self.spark.catalog.currentDatabase())
+
+    def _beside(self, frame: DataFrame) -> tuple[str, tuple[SqlColumn, ...]]:
+        columns = self._check(frame)
+        view = f"{self._prefix}_released"
+        with self._own_words(reading=True):
+            _plain(frame).createOrReplaceTempView(view)
+        return view, columns
+
     def close(self) -> None:
         """Drop our views, and what was kept; the session that was given goes on."""
         for frame in self._kept:
@@ -267,6 +356,7 @@ class SparkTable:
                 self.spark.catalog.dropGlobalTempView(view)
         with contextlib.suppress(Exception):
             self._own.catalog.dropTempView(self.source)
+            self._own.catalog.dropTempView(f"{self._prefix}_released")
         self._views, self._kept = [], []
 
     def _own_words(self, reading: bool = False) -> contextlib.AbstractContextManager[None]:
@@ -293,9 +383,14 @@ def open_table(data: Any, master: str | None = None) -> SparkTable:
     return SparkTable(data, open_spark(master) if isinstance(data, str | Path) else None)
 
 
+def is_remote(spark: SparkSession) -> bool:
+    """Tell whether a session is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
 def _session_of(frame: Any, spark: SparkSession | None) -> SparkSession:
     session: SparkSession = (spark or open_spark()) if frame is None else frame.sparkSession
-    if type(session).__module__.startswith("pyspark.sql.connect."):
+    if is_remote(session):
         message = "Spark Connect is not supported: this needs a classic session."
         hint = "run it where the driver runs, for example with spark-submit"
         raise DataError(Problem("usage", message, hint=hint))
@@ -305,7 +400,7 @@ def _session_of(frame: Any, spark: SparkSession | None) -> SparkSession:
 def _own_session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
     for key, value in spark.conf.getAll.items():
-        if key.startswith("spark.sql.") and own.conf.isModifiable(key):
+        if (key.startswith("spark.sql.") and own.conf.isModifiable(key)) or key.startswith(PASSED_ON):
             own.conf.set(key, value)
     for key, value in SETTINGS.items():
         own.conf.set(key, value)
@@ -358,18 +453,12 @@ def _address(path: str) -> str:
     """Name a path for Spark: a local one as such, with nothing in it that Spark would take for a pattern."""
     if not Path(path).exists():
         return path
-    return "file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(Path(path).absolute()))
+    return _literal_path("file://" + str(Path(path).absolute()))
 
 
-def _shown(path: str) -> str:
-    """Return what messages show of a path: one on another machine may hold keys before its host.
-
-    Examples
-    --------
-    >>> _shown("s3a://key:secret@bucket/people.parquet"), _shown("people@home.parquet")
-    ('s3a://…@bucket/people.parquet', 'people@home.parquet')
-    """
-    return re.sub(r"^([\w+.-]+://).*@", r"\1…@", path)
+def _literal_path(path: str) -> str:
+    """Write a path with nothing in it that Spark would take for a pattern."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 def _both(names: list[str], one: str, other: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
+from hedgerow.outside.stores import shown_store
 
 LONGEST = 63  # bytes of a name in PostgreSQL; what is longer it cuts off without a word
 
@@ -92,7 +93,7 @@ def shown(place: Any) -> str:
     ('postgresql://ann@db.example/health?table=clinic.patients', 'patients.csv')
     """
     if not is_server(place):
-        return str(place)
+        return shown_store(str(place))
     found = read_server(place, "table")
     return found.shown("table", found.given[0]) if found.given else found.base
 

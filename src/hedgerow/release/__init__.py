@@ -1,7 +1,7 @@
 """The release: its rows, plan and facts; checked before anything is shown; put in place as a folder or a table.
 
 ``making`` puts a solution into a release; ``facts`` is the content of ``facts.json``; ``checking`` has it verified;
-``folders`` and ``tables`` put it in place; ``signing`` signs it.
+``folders``, ``tables`` and ``stores`` put it in place; ``signing`` signs it.
 
 May import: ``engines``, ``verification`` and what is below. Start reading at ``making.py``.
 """
@@ -17,11 +17,13 @@ from hedgerow.release.folders import (
 )
 from hedgerow.release.making import MadeRelease, make, make_release, make_where_it_lies
 from hedgerow.release.release import Release
+from hedgerow.release.stores import check_in_spark, publish_in_spark, read_in_spark, verify_in_spark
 from hedgerow.release.tables import check_table, publish_table, read_table, verify_table
 
 __all__ = [
     "MadeRelease",
     "Release",
+    "check_in_spark",
     "check_table",
     "check_targets",
     "is_large",
@@ -29,11 +31,14 @@ __all__ = [
     "make_release",
     "make_where_it_lies",
     "publish",
+    "publish_in_spark",
     "publish_link",
     "publish_table",
+    "read_in_spark",
     "read_table",
     "release_files",
     "verify_before_publishing",
+    "verify_in_spark",
     "verify_privately",
     "verify_table",
     "where_found",

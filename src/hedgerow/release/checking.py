@@ -18,6 +18,7 @@ from hedgerow.engines.rows import CountedLink
 from hedgerow.engines.sql import SqlColumn, SqlEngine, SqlSession
 from hedgerow.errors import BrokenPromise, Problem
 from hedgerow.outside.server import check_path
+from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.formats import release_formats
 from hedgerow.release.facts import facts_to_json
 from hedgerow.release.release import Release
@@ -75,7 +76,8 @@ def where_is(engine: Engine) -> Where:
 @contextlib.contextmanager
 def where_found(original: Any) -> Iterator[Where | None]:
     """Say where the check finds an original that somebody names: a file, a table on a server, a Spark frame."""
-    check_path(original)
+    if not is_in_spark(original):
+        check_path(original)
     if original is None or is_local(original):
         yield None if original is None else InFile(original)
         return

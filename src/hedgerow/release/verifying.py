@@ -11,23 +11,30 @@ from hedgerow.engines.place import read_place
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.outside.server import check_path, is_server
+from hedgerow.outside.stores import is_in_spark, local_path
 from hedgerow.release.checking import is_large, where_found
 from hedgerow.release.folders import write_release
 from hedgerow.release.release import Release
 from hedgerow.release.signing import check_signature, note_of_signature
+from hedgerow.release.stores import verify_in_spark
 from hedgerow.release.tables import verify_table
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
 
 
 def verify(
-    release: Release | str | Path, original: Any = None, link: Any = None, key: str | Path | None = None
+    release: Release | str | Path,
+    original: Any = None,
+    link: Any = None,
+    key: str | Path | None = None,
+    master: str | None = None,
 ) -> Verification:
     """Check a release independently of what made it.
 
     Parameters
     ----------
     release
-        A release folder, the address of a table that is a release, or a release in memory.
+        A release folder, the address of a table that is a release, or a release in memory. What lies where only Spark
+        reaches (``s3a://…``, ``hdfs://…``, ``table:NAME``) is read by Spark, there.
     original
         The table it was made from, wherever that is: lets counts and unchanged columns be checked, and whether every
         row could have been made from a record of its own.
@@ -35,16 +42,23 @@ def verify(
         The private link table: lets, with the original, every cell be checked.
     key
         File with the public key of who released it: lets the signature in the folder be checked.
+    master
+        The Spark cluster that reads a release which only Spark reaches, where no session is running.
     """
-    if key is not None and (is_server(release) or isinstance(release, Release)):
-        message = "Only a release folder can be signed: a table on a server, or a release in memory, has no files."
+    release = local_path(release)
+    elsewhere = is_server(release) or is_in_spark(release)
+    if key is not None and (elsewhere or isinstance(release, Release)):
+        message = "Only a release folder can be signed: a table, or what lies in a store or in memory, has none here."
         raise HedgerowError(Problem("usage", message, hint="leave the key out"))
-    if link is not None and (is_server(release) or not is_local(original)):
+    if link is not None and (elsewhere or not is_local(original)):
         message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
     if is_server(release):
         with where_found(original) as place:
             return verify_table(read_place(str(release)), place)
+    if is_in_spark(release):
+        with where_found(original) as place:
+            return verify_in_spark(str(release), place, master)
     if isinstance(release, Release):
         with PrivateFolder() as scratch:
             folder = scratch.folder("release")

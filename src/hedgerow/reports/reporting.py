@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,9 +20,10 @@ from hedgerow.outside.intake import open_regular
 from hedgerow.outside.outputs.file import FOR_ALL, FOR_ITS_OWNER, put_bytes
 from hedgerow.outside.outputs.trouble import refuse_link
 from hedgerow.outside.server import check_path, is_server
+from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
-from hedgerow.release import Release, read_table
+from hedgerow.release import Release, read_in_spark, read_table
 from hedgerow.release.facts import facts_to_json
 from hedgerow.release.verifying import verify
 from hedgerow.reports.html.page import report_html
@@ -212,6 +214,8 @@ def name_of(release: Release | str | Path) -> str:
         return "release"
     if is_server(release):
         return read_place(str(release)).table
+    if is_in_spark(release):
+        return re.split(r"[/:.]", str(release).rstrip("/"))[-1] or "release"
     return Path(os.path.abspath(release)).name or "release"  # noqa: PTH100 - a link keeps its own name
 
 
@@ -227,7 +231,7 @@ def check_output(output: str | Path, release: Release | str | Path, replace: boo
         raise DataError(Problem("output-in-use", "The report exists already.", str(output), hint))
     if not target.parent.is_dir():
         raise DataError(Problem("no-file", "The folder for the report does not exist.", str(output), "create it"))
-    if not isinstance(release, Release) and not is_server(release):
+    if not isinstance(release, Release) and not is_server(release) and not is_in_spark(release):
         folder = os.path.abspath(release)  # noqa: PTH100
         if target.is_relative_to(folder):
             message = "A release folder holds the release and nothing else."
@@ -260,6 +264,8 @@ def _read(release: Release | str | Path) -> tuple[Plan, Mapping[str, Any], tuple
         return release.plan, json.loads(facts_to_json(dict(release.facts))), ()
     if is_server(release):
         return *read_table(read_place(str(release))), ()
+    if is_in_spark(release):
+        return *read_in_spark(str(release)), ()
     folder = Path(release)
     plan, facts, data = open_release(folder)
     signature = folder / SIGNATURE

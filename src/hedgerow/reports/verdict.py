@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from hedgerow.engines.place import read_place
 from hedgerow.outside.server import is_server
+from hedgerow.outside.stores import is_in_spark, local_path
 from hedgerow.plan import Plan
 from hedgerow.privacy import risks_of_sizes
 from hedgerow.privacy.risks import accepted_risk
-from hedgerow.release import Release, read_table
+from hedgerow.release import Release, read_in_spark, read_table
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.wording import counted, first_of, percent, shorten
 from hedgerow.verification import Verification, open_release
@@ -145,7 +146,10 @@ def verdict_on(
     if is_server(release):
         kept, said = read_table(read_place(str(release)))
         return verdict_of(said, kept, broken, threshold)
-    plan, facts, _ = open_release(Path(release))
+    if is_in_spark(release):
+        kept, there = read_in_spark(str(release))
+        return verdict_of(there, kept, broken, threshold)
+    plan, facts, _ = open_release(Path(local_path(release)))
     return verdict_of(facts, plan, broken, threshold)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from hedgerow.engines.descriptor import EngineDescriptor, EngineWish
 from hedgerow.engines.kinds_of_data import is_spark_frame
 from hedgerow.outside.server import is_server
+from hedgerow.outside.stores import is_in_spark
 
 
 def _opened(wish: EngineWish) -> Any:
@@ -29,7 +30,7 @@ DESCRIPTOR = EngineDescriptor(
     order=40,
     reads="Spark frames, Parquet paths and tables of Spark",
     takes=_takes,
-    suits=lambda data, numbered: is_spark_frame(data),
+    suits=lambda data, numbered: is_spark_frame(data) or is_in_spark(data),
     opened=_opened,
     options={"master": "a master", "driver_profiles": "a bound on the driver's profiles"},
     anywhere=True,

@@ -15,7 +15,9 @@ SIGNATURE = "signature.json"
 """The detached signature that may lie beside the release."""
 NAMED = ("plan.yaml", "facts.json")
 DATA = ("data.csv", "data.parquet", "data.xlsx", "data.sav", "data.dta")
-PART = re.compile(r"part-[0-9]{5,9}\.parquet")
+JOB = r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-c[0-9]{3,6}(\.[a-z0-9]{2,8})?"
+PART = re.compile(rf"part-[0-9]{{5,9}}({JOB})?\.parquet")
+"""A file of rows, as we name it, or as Spark does: with the number of a job, of a piece, and the compression."""
 
 
 @dataclass(frozen=True)
