@@ -21,9 +21,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.engines import catalogue, stores
+from hedgerow.evaluation.synthetic import clinic
 from hedgerow.outside.outputs import workers
 from tests.engines.conftest import Done
-from tests.engines.test_spark_end_to_end import PLAN, people
 from tests.processes.stores import OBJECTS, RENAMING, address, with_stores
 from tests.robustness import attack_tampering as tampering
 
@@ -31,9 +31,25 @@ pytestmark = pytest.mark.xdist_group("spark")
 LONG = bool(os.environ.get("HEDGEROW_LONG_TESTS"))
 """Whether everything is tried that takes minutes: all points where a run may end, all tamperings."""
 NEVER = 1 << 30
+PLAN: dict[str, Any] = {
+    "attributes": {
+        "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 20]}, "limit": {"level": 3}},
+        "sex": "quasi-identifier",
+        "diagnosis": "sensitive",
+        "admitted": "other",
+    },
+    "privacy": {"k": 3, "p": 2},
+}
+PLAN_OF_PEOPLE = hr.Plan.from_dict(PLAN)
+OTHER_PLAN = hr.Plan.from_dict({**PLAN, "privacy": {"k": 7}})
 STEPS = {OBJECTS: 24, RENAMING: 21}
 """How many steps a run takes that replaces nothing."""
 NUMBERS = itertools.count()
+
+
+def people() -> pa.Table:
+    made = clinic(400, seed=3)
+    return pa.table({name: made.columns[name] for name in PLAN["attributes"]})
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +68,6 @@ def frame(spark: Any, work: Any) -> Any:
 def wanted() -> pa.Table:
     """The rows of the local engine."""
     return hr.anonymize(people(), PLAN_OF_PEOPLE).table
-
-
-PLAN_OF_PEOPLE = hr.Plan.from_dict(PLAN)
-OTHER_PLAN = hr.Plan.from_dict({**PLAN, "privacy": {"k": 7}})
 
 
 @pytest.fixture
