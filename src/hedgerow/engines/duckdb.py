@@ -139,7 +139,7 @@ class DuckDBSession:
             batches = iter(self._heard(lambda: self._connection.sql(query).to_arrow_reader(BATCH)))
             while (batch := self._heard(lambda: next(batches, None))) is not None:
                 yield from self._outward(pa.Table.from_batches([batch])).to_batches()
-            del batches
+            batches = iter(())  # let go of the reader
             self._rest()
 
     def ask(self, query: str) -> pa.Table:
