@@ -11,15 +11,18 @@ from hedgerow.cli.apply import apply
 from hedgerow.cli.assess import assess
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
-from hedgerow.cli.described import DescribedCommand, completing, forms, one_of
+from hedgerow.cli.described import HAND_OVER, LOOK, MAKE, START, command, completing, demo_kinds
 from hedgerow.cli.lattice import lattice
 from hedgerow.cli.levels import LevelsOption, read_levels
 from hedgerow.cli.options import (
     DataArgument,
     EngineOption,
+    FormatOption,
     JsonOption,
+    LinkOption,
     MasterOption,
     PlanArgument,
+    ReplaceOption,
     ThreadsOption,
 )
 from hedgerow.cli.people import as_plain, warn_of
@@ -35,27 +38,28 @@ from hedgerow.version import __version__
 
 app = typer.Typer(
     name="hedgerow",
-    help="Turn a table about people into a release others may use: k-anonymous, within its owner's limits, checked.",
-    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 usage, plan or data · 3 no solution · 4 done, but "
-    "something after that went wrong · 130 interrupted. After 0 and 4 something has changed, after others nothing has.",
+    help="Turn a table about people into a release that others may use: k-anonymous, within its owner's limits, and "
+    "checked before it is written.",
+    epilog="Exit codes: 0 promise kept · 1 promise broken · 2 wrong usage, plan or data · 3 no solution · 4 done, but "
+    "something went wrong afterwards · 130 interrupted. Only codes 0 and 4 mean that something has changed.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     pretty_exceptions_show_locals=False,
     cls=EscapingGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(plan_app)
-app.add_typer(release_app)
+app.add_typer(plan_app, rich_help_panel=MAKE)
+app.add_typer(release_app, rich_help_panel=MAKE)
 
 BudgetOption = Annotated[
     str | None,
     typer.Option(
         metavar="60s|N",
-        help="Exact search by research value: end after so many seconds, or after about N checks of nodes (the same on "
-        "every machine), with the best found and a bound on what is left. Ctrl-C does it too.",
+        help="Stop the exact search by research value after this many seconds, or after about N nodes (the same on "
+        "every machine), with the best release found and a bound on what is left. Ctrl-C does the same.",
     ),
 ]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Use this seed instead of the plan's.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -68,7 +72,7 @@ def main(
         raise typer.Exit
 
 
-@app.command(cls=DescribedCommand)
+@command(app, "hedgerow anonymize patients.csv plan.yaml -o my-release", MAKE)
 def anonymize(
     data: DataArgument,
     plan: PlanArgument,
@@ -79,39 +83,29 @@ def anonymize(
             "-o",
             metavar="DIR|TABLE",
             help="Folder to create, or table: postgresql://user@host/database?table=schema.name; with Spark also "
-            "s3a://…, hdfs://… or table:NAME. Verified and whole.",
+            "s3a://…, hdfs://… or table:NAME. It appears whole and verified, or not at all.",
         ),
     ],
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="{forms}",
-            callback=one_of(forms, "--format"),
-            autocompletion=completing(forms),
-            help="Default: parquet if DATA is, else csv; on Spark parts, which its executors write.",
-        ),
-    ] = None,
+    format: FormatOption = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
-    link: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
-    ] = None,
+    link: LinkOption = None,
     ignore_limits: Annotated[
-        bool, typer.Option(help="Cluster as if there were no limits, and count those broken.")
+        bool,
+        typer.Option("--ignore-limits", help="Cluster as if there were no limits, and count how many that breaks."),
     ] = False,
     levels: LevelsOption = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     driver_profiles: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Spark: profiles up to which the driver clusters by itself."),
+        typer.Option(min=0, metavar="N", help="Spark: the driver forms groups itself up to this many profiles."),
     ] = None,
     budget: BudgetOption = None,
-    replace: Annotated[bool, typer.Option(help="Replace an earlier release of that name.")] = False,
+    replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a release: k-anonymous, within limits, fewest records withheld, checked before it is written."""
+    """Make a release: k-anonymous, within the limits, withholding the fewest records, checked before it is written."""
     from hedgerow.api import anonymize
     from hedgerow.cli.patience import patience_of, stoppable
     from hedgerow.evaluation.people import repeated_people
@@ -154,7 +148,7 @@ def anonymize(
         tell("private link table: {} — never share it", link)
 
 
-@app.command(cls=DescribedCommand)
+@command(app, "hedgerow explain patients.csv plan.yaml", LOOK)
 def explain(
     data: DataArgument,
     plan: PlanArgument,
@@ -162,7 +156,7 @@ def explain(
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say, before any run, what the limits cost: what must be withheld, why, and which single change would help."""
+    """Tell beforehand what the limits cost: how many records must be withheld, why, and which one change would help."""
     from hedgerow.api import explain
     from hedgerow.evaluation.people import repeated_people
     from hedgerow.reports.terminal.release import explanation_summary
@@ -176,30 +170,33 @@ def explain(
         warn_of(repeats)
 
 
-app.command(cls=DescribedCommand)(apply)
-app.command(cls=DescribedCommand)(assess)
-app.command(cls=DescribedCommand)(lattice)
-app.command(cls=DescribedCommand)(compare)
-app.command(cls=DescribedCommand)(bound)
-app.command()(simulate)
-app.command()(report)
-app.command()(studio)
-app.command()(prepare)
+command(app, "hedgerow apply my-release april.csv -o april", MAKE)(apply)
+command(app, "hedgerow assess patients.csv --sensitive diagnosis", LOOK)(assess)
+command(app, "hedgerow lattice patients.csv plan.yaml --best", LOOK)(lattice)
+command(app, "hedgerow compare patients.csv plan.yaml --k 3,5,10", LOOK)(compare)
+command(app, "hedgerow bound patients.csv plan.yaml", LOOK)(bound)
+command(app, "hedgerow simulate --attributes 6 --k 5 --records 100000", LOOK)(simulate)
+command(app, "hedgerow report my-release --organisation 'St. Mary' --pdf", HAND_OVER)(report)
+command(app, "hedgerow studio patients.csv plan.yaml", START)(studio)
+command(app, "hedgerow prepare", START)(prepare)
 
 
-@app.command(cls=DescribedCommand)
+@command(app, "hedgerow weights patients.csv plan.yaml", LOOK)
 def weights(
     data: DataArgument,
     plan: PlanArgument,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture of the matrix to write, .svg.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the matrix into this file, .svg.")] = None,
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Try what leaving out columns that others tell of would save.")
+        bool,
+        typer.Option(
+            "--leave-out", help="Also find out what you would gain by leaving out columns that others predict."
+        ),
     ] = False,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how closely quasi-identifiers go together, and the weights that 'weights: association' gives them."""
+    """Show how closely quasi-identifiers are associated, and the weights that 'weights: association' gives them."""
     from hedgerow.api import leave_out as try_leaving_out
     from hedgerow.api import weights
     from hedgerow.reports.charts.plots import association_plot, check_plot
@@ -225,28 +222,29 @@ def weights(
         show(leaving_out_summary, left_out)
 
 
-@app.command()
+@command(app, "hedgerow verify my-release --original patients.csv", HAND_OVER)
 def verify(
     release: Annotated[
         str,
         typer.Argument(
             metavar="DIR|TABLE",
-            help="Release folder, or table: postgresql://user@host/database?table=schema.name; what lies in s3a://…, "
-            "hdfs://… or table:NAME is read there, by Spark.",
+            help="Release folder, or table: postgresql://user@host/database?table=schema.name. Spark reads s3a://…, "
+            "hdfs://… and table:NAME where they lie.",
         ),
     ],
     original: Annotated[
-        str | None, typer.Option(metavar="DATA", help="The table it was made from: a file, or a table on a server.")
+        str | None,
+        typer.Option(metavar="DATA", help="The table the release was made from: a file, or a table on a server."),
     ] = None,
     link: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The private link table: checks every cell.")
+        Path | None, typer.Option(metavar="FILE", help="The private link table: lets every cell be checked.")
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="PUB", help="Public key of who released it: checks the signature.")
+        Path | None, typer.Option(metavar="PUB", help="Public key of the publisher: checks the signature.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a release independently of what made it; exit code 1 if a promise is broken."""
+    """Check a release, independently of the code that made it. Exit code 1 if a promise is broken."""
     from hedgerow.api import verify
     from hedgerow.reports.terminal.release import verification_summary
     from hedgerow.reports.verdict import verdict_on
@@ -261,17 +259,18 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@command(app, "hedgerow sign my-release --key me.key", HAND_OVER)
 def sign(
     release: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Release folder.")] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key to sign with.")] = None,
     make_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Make a key pair instead: FILE, kept secret, and FILE.pub.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Make a key pair instead: FILE, to be kept secret, and FILE.pub."),
     ] = None,
-    replace: Annotated[bool, typer.Option(help="Replace the signature that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing signature.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign a release, so that whoever gets it can know who released it; or make the key for that."""
+    """Sign a release, so that whoever gets it can tell who released it; or make the key for that."""
     from hedgerow.api import sign
     from hedgerow.errors import HedgerowError, Problem
     from hedgerow.release.signing import make_key as make
@@ -293,28 +292,33 @@ def sign(
         tell(said + "\nkey  {1}", make_key or release, name)
 
 
-@app.command()
+@command(app, "hedgerow demo --kind census -o census-demo", START)
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")] = Path(
         "hedgerow-demo"
     ),
     kind: Annotated[
-        str, typer.Option(metavar="clinic|census|deaths", help="Patients, a census, or death certificates.")
+        str,
+        typer.Option(
+            metavar="{demo kinds}",
+            help="Patients of a clinic, a census, or death certificates.",
+            autocompletion=completing(demo_kinds),
+        ),
     ] = "clinic",
     records: Annotated[
         int | None,
-        typer.Option(min=100, help="How many to make up. Default: clinic 2,000, census 50,000, deaths 216,000."),
+        typer.Option(min=100, help="How many people to make up. Default: clinic 2,000, census 50,000, deaths 216,000."),
     ] = None,
     attributes: Annotated[
         int | None,
-        typer.Option(help="Columns to keep, those studied most first: 3 to 13 of a census, 3 to 36 of deaths."),
+        typer.Option(help="Keep this many columns, those studied most first: 3 to 13 of a census, 3 to 36 of deaths."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="A different seed makes up different people.")] = 0,
     budget: BudgetOption = None,
-    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make up a table, write a plan for it, explain it, release it and check the release: no input needed."""
+    """Try it out, with nothing of your own: make up a table and a plan, explain it, release it, verify the release."""
     from hedgerow.cli.demo import DemoWish, run_demo
     from hedgerow.cli.patience import patience_of, stoppable
 

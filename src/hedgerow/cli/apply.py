@@ -7,8 +7,16 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.described import completing, forms, one_of
-from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, ThreadsOption
+from hedgerow.cli.options import (
+    DataArgument,
+    EngineOption,
+    FormatOption,
+    JsonOption,
+    LinkOption,
+    MasterOption,
+    ReplaceOption,
+    ThreadsOption,
+)
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 
@@ -17,41 +25,33 @@ def apply(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Folder of the earlier release.")],
     data: DataArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create. Verified and whole.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Folder to create. It appears whole and verified, or not at all."
+        ),
     ],
     withhold: Annotated[
         str | None,
         typer.Option(
             metavar="5%|N",
-            help="How many records may be withheld. Default: as the plan of RELEASE says, else any number.",
+            help="How many records may be withheld. Default: as the plan of RELEASE says, otherwise any number.",
         ),
     ] = None,
     afresh: Annotated[
-        bool, typer.Option("--afresh/--no-afresh", help="Work out what a release made afresh would lose, too.")
+        bool, typer.Option("--afresh/--no-afresh", help="Also work out what a fresh release would lose.")
     ] = True,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="{forms}",
-            callback=one_of(forms, "--format"),
-            autocompletion=completing(forms),
-            help="Default: parquet if DATA is, else csv; on Spark parts, which its executors write.",
-        ),
-    ] = None,
+    format: FormatOption = None,
     threads: ThreadsOption = None,
-    link: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
-    ] = None,
+    link: LinkOption = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
-    replace: Annotated[bool, typer.Option(help="Replace an earlier release of that name.")] = False,
+    replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Recode a new table as an earlier release was: the same groups, or the same levels of the lattice.
+    """Recode a new table the way an earlier release was: the same groups, or the same levels.
 
-    Every record joins the finest group of RELEASE that its values lie in. Records that lie in none, and those of groups
-    that would be too small or too uniform, are withheld. The result is checked like any other release.
+    Every record joins the finest group of RELEASE that its values fit into. Records that fit none, and those whose
+    group would be too small or too uniform, are withheld. The result is verified like any other release.
     """
     from hedgerow.api import apply
     from hedgerow.reports.terminal.release import afresh_line, release_summary

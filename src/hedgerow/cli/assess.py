@@ -21,18 +21,20 @@ def assess(
     columns: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Columns that may be known from elsewhere. Default: all a draft would coarsen."
+            metavar="A,B", help="Columns that others may know from elsewhere. Default: all that a draft would coarsen."
         ),
     ] = None,
     sensitive: Annotated[
-        str | None, typer.Option(metavar="C,D", help="Columns that nobody should learn of a person.")
+        str | None, typer.Option(metavar="C,D", help="Columns that nobody should learn about a person.")
     ] = None,
     person: Annotated[
-        str | None, typer.Option(metavar="E", help="Column that says which records are of one person.")
+        str | None, typer.Option(metavar="E", help="Column that names the person of each record.")
     ] = None,
     weight: Annotated[
         str | None,
-        typer.Option(metavar="W", help="Column that says how many people a record stands for, if this is a sample."),
+        typer.Option(
+            metavar="W", help="If this is a sample: the column that says how many people a record stands for."
+        ),
     ] = None,
     household: Annotated[
         str | None, typer.Option(metavar="H", help="Column that names households; goes with --weight.")
@@ -40,7 +42,9 @@ def assess(
     fraction: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Share of the population that is in the table. Default: by --weight, else 0.01."
+            min=0,
+            max=1,
+            help="The share of the population that is in the table. Default: worked out from --weight, else 0.01.",
         ),
     ] = None,
     size: Annotated[
@@ -52,28 +56,32 @@ def assess(
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Highest acceptable risk; 0.33, 0.2, 0.09 and 0.05 are common.")
+        float, typer.Option(min=0, max=1, help="The highest acceptable risk; 0.33, 0.2, 0.09 and 0.05 are common.")
     ] = 0.2,
     withheld: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Leave out records with nothing but this, such as '*', in these columns."),
+        typer.Option(
+            metavar="TEXT", help="Leave out records that have nothing but this text, such as '*', in these columns."
+        ),
     ] = None,
     require: Annotated[
         str | None,
         typer.Option(
-            metavar="k=5,p=2|plan", help="What must hold, or 'plan' for what PLAN asks; exit code 1 if it does not."
+            metavar="k=5,p=2|plan", help="What must hold, or 'plan' for what PLAN asks for. Exit code 1 if it does not."
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Page to write, .html.")] = None,
-    replace: Annotated[bool, typer.Option(help="Replace an earlier page.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a page to this file, .html.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier page.")] = False,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how much a table gives away as it stands: who is unique, by which columns, and which promises already hold.
+    """Tell how much a table gives away as it stands: how many are unique, by which columns, which promises hold.
 
-    Takes any table, also one that another tool has anonymized: values are compared as they are written. It needs no
-    plan and no hierarchies.
+    Takes any table, even one that another tool has anonymized: values are compared as they are written. Needs no plan
+    and no hierarchies.
     """
     from hedgerow.cli.run import ExitCode
     from hedgerow.evaluation.assessing import assess

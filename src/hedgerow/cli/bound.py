@@ -17,14 +17,14 @@ def bound(
     plan: PlanArgument,
     release: Annotated[
         str | None,
-        typer.Option(metavar="DIR|TABLE", help="The release to look at. Default: that which the plan makes."),
+        typer.Option(metavar="DIR|TABLE", help="The release to judge. Default: the one that the plan makes."),
     ] = None,
     effort: Annotated[
         str | None,
         typer.Option(
             metavar="30s",
-            help="How long to look, in seconds of one core of a usual machine; counted in steps, so the answer is the "
-            "same everywhere. Default: as the plan says, else 30s. Ctrl-C ends it with the best bound so far.",
+            help="How long to search, in seconds on one core of an ordinary machine; counted in steps, so the answer "
+            "is the same everywhere. Default: as the plan says, else 30s. Ctrl-C ends it with the best bound so far.",
         ),
     ] = None,
     threads: ThreadsOption = None,
@@ -32,7 +32,7 @@ def bound(
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Prove what any release of the same records loses at least, and so how good one is. Nothing is written."""
+    """Prove how much any release of these records must lose, and so how close to the best one is. Writes nothing."""
     from hedgerow.anonymization.lattice import Patience
     from hedgerow.api import bound
     from hedgerow.cli.patience import stoppable

@@ -18,32 +18,36 @@ def compare(
     plan: PlanArgument,
     target: Annotated[
         str | None,
-        typer.Option(help="Column that decision trees tell from the quasi-identifiers, before and after."),
+        typer.Option(help="Column that decision trees predict from the quasi-identifiers, before and after."),
     ] = None,
-    k: Annotated[str, typer.Option("--k", metavar="K,…", help="The k to compare; default: the plan's.")] = "",
+    k: Annotated[str, typer.Option("--k", metavar="K,…", help="The values of k to compare. Default: the plan's.")] = "",
     method: Annotated[
         str,
         typer.Option(
             metavar="NAME,…",
-            help="{compared}; plan: the plan's own; all. Default: the usual ones.",
+            help="Methods to compare: {compared}; plan for the plan's own, or all. Default: the usual ones.",
             autocompletion=complete_methods,
         ),
     ] = "",
-    trees: Annotated[bool, typer.Option(help="Show every decision tree beside that of the original.")] = False,
+    trees: Annotated[
+        bool, typer.Option("--trees", help="Show every decision tree next to that of the original.")
+    ] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of risk against utility to write, .svg.")
+        Path | None, typer.Option(metavar="FILE", help="Draw risk against utility into this file, .svg.")
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="60s|N", help="Of every exact search: a time, or a number of checks.")
+        str | None, typer.Option(metavar="60s|N", help="Limit for every exact search: a time, or a number of checks.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Overrides the plan's seed; also draws the queries.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Use this seed instead of the plan's; it also draws the queries.")
+    ] = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make releases by several methods and k, and show what each risks and loses, and whether patterns survive.
+    """Compare methods and values of k side by side: the risk of each release, its loss, and which patterns survive.
 
-    Measures: {measures}. The output tells about the original records: it is for the owner's eyes.
+    Measures: {measures}. The output tells something about the original records, so it is for the owner only.
     """
     from hedgerow.api import compare
     from hedgerow.cli.patience import patience_of, stoppable

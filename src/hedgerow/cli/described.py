@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+
+# The headings under which "hedgerow --help" lists commands, in the order in which people come to need them.
+HEADINGS = START, LOOK, MAKE, HAND_OVER = "Start", "Look before you release", "Make a release", "Check and hand over"
 
 
 def _methods() -> Iterable[str]:
@@ -71,6 +74,13 @@ def sort_keys() -> tuple[str, ...]:
     return sort_keys()
 
 
+def demo_kinds() -> tuple[str, ...]:
+    """Return the tables that can be made up."""
+    from hedgerow.cli.demo import KINDS
+
+    return tuple(KINDS)
+
+
 def _where() -> Iterable[str]:
     from hedgerow.engines.descriptor import ENGINES
 
@@ -93,6 +103,7 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "{forms}": lambda: ("|".join(forms()),),
     "{export forms}": lambda: ("|".join(export_forms()),),
     "{sort keys}": sort_keys,
+    "{demo kinds}": lambda: ("|".join(demo_kinds()),),
     "{engines}": lambda: ("|".join(engines()),),
     "{where}": _where,
     "{files}": _files,
@@ -113,11 +124,27 @@ def filled(text: str) -> str:
     return text
 
 
+class DescribedGroup(TyperGroup):
+    """A group of commands whose help lists them under their headings, and shows no type beside a flag."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, heading by heading."""
+        names = super().list_commands(ctx)
+        headings = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
+        return sorted(names, key=lambda name: HEADINGS.index(headings[name]) if headings[name] in HEADINGS else -1)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help."""
+        _hide_types_of_flags(self, ctx)
+        super().format_help(ctx, formatter)
+
+
 class DescribedCommand(TyperCommand):
-    """A command in whose help lists of names are filled in when it is shown."""
+    """A command in whose help lists of names are filled in when it is shown, and no type stands beside a flag."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help with all names that there are now."""
+        _hide_types_of_flags(self, ctx)
         holding: list[Any] = [self, *self.params]
         places = [(part, name, getattr(part, name, None)) for part in holding for name in ("help", "metavar")]
         asked = [(part, name, text) for part, name, text in places if text]
@@ -128,6 +155,20 @@ class DescribedCommand(TyperCommand):
         finally:
             for part, name, text in asked:
                 setattr(part, name, text)
+
+
+def _hide_types_of_flags(command: Any, ctx: Any) -> None:
+    for option in command.get_params(ctx):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+
+
+def command(app: typer.Typer, example: str, among: str | None = None, **more: Any) -> Callable[[Any], Any]:
+    """Return what makes a function a command of ``app``, with an example below its help.
+
+    ``among`` is the heading under which it is listed.
+    """
+    return app.command(cls=DescribedCommand, epilog=f"Example: {example}", rich_help_panel=among, **more)
 
 
 def complete_methods(incomplete: str) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from hedgerow.cli.described import completing, one_of, sort_keys
 from hedgerow.cli.levels import LevelsOption, read_levels
-from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument
+from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument, ReplaceOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 
@@ -17,40 +17,41 @@ from hedgerow.cli.progress import ProgressBar
 def lattice(
     data: DataArgument,
     plan: PlanArgument,
-    minimal: Annotated[bool, typer.Option("--minimal", help="List the minimal nodes only.")] = False,
-    best: Annotated[bool, typer.Option("--best", help="List the best node by each objective only.")] = False,
+    minimal: Annotated[bool, typer.Option("--minimal", help="List only the minimal nodes.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="List only the best node by each objective.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List all nodes that satisfy the plan.")] = False,
     sort: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
-            help="What comes first: {sort keys}. Default: the plan's objective.",
+            help="Sort by: {sort keys}. Default: the plan's objective.",
             callback=one_of(sort_keys, "--sort"),
             autocompletion=completing(sort_keys),
         ),
     ] = None,
-    most: Annotated[int, typer.Option(min=1, metavar="N", help="List so many nodes at most.")] = 50,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="List at most this many nodes.")] = 50,
     levels: LevelsOption = None,
     choose: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Take node N of the list: for --output, --write-plan, or both."),
+        typer.Option(min=1, metavar="N", help="Choose node N of the list, for --output, --write-plan, or both."),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="DIR|TABLE", help="Make the release of the chosen node, verified."),
+        typer.Option("--output", "-o", metavar="DIR|TABLE", help="Make the release of the chosen node, and verify it."),
     ] = None,
     write_plan: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the plan with the levels of the chosen node.")
     ] = None,
-    replace: Annotated[bool, typer.Option(help="Replace an earlier release of that name.")] = False,
+    replace: ReplaceOption = False,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List nodes of the lattice of levels that satisfy the plan: the minimal ones, and the best by each objective.
+    """List the choices of one level per column that satisfy the plan: the minimal ones, and the best by each objective.
 
-    For each: its levels, records withheld, groups and the smallest of them, what it loses and what it is worth. Then
-    choose one, and make its release. The output tells about the original records: it is for the owner's eyes.
+    For each: its levels, how many records it withholds, its groups and the smallest of them, its loss and research
+    value. Then choose one and make its release. The output tells something about the original records, so it is for the
+    owner only.
     """
     from hedgerow.api import anonymize
     from hedgerow.api import lattice as look

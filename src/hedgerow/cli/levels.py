@@ -10,7 +10,7 @@ LevelsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN=N,…",
-        help="The level of each column, as 'method.levels' of a plan has it; columns that are not named are searched.",
+        help="The level of each column, like 'method.levels' in a plan; columns you do not name are searched.",
     ),
 ]
 

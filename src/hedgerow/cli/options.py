@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.described import completing, engines
+from hedgerow.cli.described import completing, engines, forms, one_of
 
 DataArgument = Annotated[
     str,
@@ -22,9 +22,28 @@ EngineOption = Annotated[
     str,
     typer.Option(
         metavar="{engines}",
-        help="Where the work is done: {where}. The result is the same.",
+        help="Where the work is done: {where}. The result is the same everywhere.",
         autocompletion=completing(engines),
     ),
 ]
-MasterOption = Annotated[str | None, typer.Option(metavar="URL", help="Spark: the cluster. Default: local[*].")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Default: all processors. Does not change the result.")]
+MasterOption = Annotated[str | None, typer.Option(metavar="URL", help="Spark: which cluster. Default: local[*].")]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="How many processors to use. Default: all. The result is the same.")
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="{forms}",
+        callback=one_of(forms, "--format"),
+        autocompletion=completing(forms),
+        help="Format of the released rows. Default: parquet if DATA is Parquet, else csv; on Spark parts, which its "
+        "executors write.",
+    ),
+]
+LinkOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Also write a private table that links records to rows. Not inside DIR; mode 0600."
+    ),
+]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="Replace an earlier release of that name.")]

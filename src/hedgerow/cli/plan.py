@@ -7,33 +7,36 @@ from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.described import DescribedCommand
+from hedgerow.cli.described import DescribedGroup, command
 from hedgerow.cli.options import DataArgument
 from hedgerow.cli.printing import print_json, print_plan, say, show
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.outside.server import shown
 
-plan_app = typer.Typer(name="plan", help="Draft and check plans.", no_args_is_help=True)
+plan_app = typer.Typer(
+    name="plan", help="Draft a plan, check it, bring it over from ARX.", no_args_is_help=True, cls=DescribedGroup
+)
 WithholdOption = Annotated[
     str | None,
     typer.Option(
-        metavar="P", help="Records that may be withheld with all limits: 5% or 100. Default: the plan's, or 5%."
+        metavar="P", help="How many records all limits together may withhold: 5% or 100. Default: the plan's, or 5%."
     ),
 ]
 
 
-@plan_app.command(cls=DescribedCommand)
+@command(plan_app, "hedgerow plan draft patients.csv -o plan.yaml")
 def draft(
     data: DataArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: standard output.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the plan to this file. Default: print it."),
     ] = None,
     trust_names: Annotated[
         bool,
-        typer.Option("--trust-names", help="The first line does hold names of columns, though they look like values."),
+        typer.Option("--trust-names", help="The first line holds the names of columns, even if they look like values."),
     ] = False,
     limits: Annotated[
-        bool, typer.Option("--limits", help="Propose limits too, as tight as the records allow.")
+        bool, typer.Option("--limits", help="Also propose limits, as tight as the records allow.")
     ] = False,
     withhold: WithholdOption = None,
     sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an Excel file.")] = None,
@@ -42,7 +45,7 @@ def draft(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Propose a plan: roles, hierarchies, and comments on what a person must decide."""
+    """Propose a plan for a table: roles, hierarchies, and a comment on every decision that is yours."""
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.plan import DataFormat, Plan
@@ -63,7 +66,7 @@ def draft(
         say(f"drafted {output}: review every line of it, then run: hedgerow explain {shown(data)} {output}")
 
 
-@plan_app.command(cls=DescribedCommand)
+@command(plan_app, "hedgerow plan limits patients.csv plan.yaml -o limited.yaml")
 def limits(
     data: DataArgument,
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
@@ -74,11 +77,14 @@ def limits(
     withhold: WithholdOption = None,
     columns: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Propose for these, whatever limits they have. Default: all without a limit."),
+        typer.Option(
+            metavar="A,B",
+            help="Propose limits for these, whatever they have now. Default: all columns without a limit.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Propose limits for a plan: as tight as they can be while few enough records must be withheld."""
+    """Propose limits for a plan: as tight as possible while few enough records must be withheld."""
     from hedgerow.api import propose_limits
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.plan import Plan
@@ -106,13 +112,13 @@ def _put(output: Path | None, text: str) -> None:
         put_text(output, text, "the plan")
 
 
-@plan_app.command(cls=DescribedCommand)
+@command(plan_app, "hedgerow plan check plan.yaml --data patients.csv")
 def check(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
-    data: Annotated[str | None, typer.Option(metavar="DATA", help="Also check it against this table.")] = None,
+    data: Annotated[str | None, typer.Option(metavar="DATA", help="Also check the plan against this table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Find every problem of a plan in one go, each with its place and a hint.
+    """Find all problems of a plan in one go, each with its place and a hint.
 
     A plan may ask for k and for these privacy models: {models}. Methods: {methods}. Objectives: {objectives}.
     """
@@ -144,15 +150,15 @@ def check(
                 say(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
 
 
-@plan_app.command(name="from-arx")
+@command(plan_app, "hedgerow plan from-arx project.deid -o from-arx", name="from-arx")
 def from_arx(
-    project: Annotated[Path, typer.Argument(metavar="PROJECT", help="Project that ARX has saved, .deid.")],
+    project: Annotated[Path, typer.Argument(metavar="PROJECT", help="Project saved by ARX, .deid.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")],
     levels: Annotated[bool, typer.Option("--levels", help="Keep the levels that ARX chose.")] = False,
-    data: Annotated[bool, typer.Option("--data/--no-data", help="Write the data of the project, too.")] = True,
+    data: Annotated[bool, typer.Option("--data/--no-data", help="Also write the data of the project.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Read a project of ARX into a folder: a plan, its hierarchies, the data, and notes on what has no counterpart."""
+    """Turn an ARX project into a folder: a plan, its hierarchies, the data, and notes on what has no counterpart."""
     from hedgerow.evaluation.arx import plan_from_arx
 
     made = plan_from_arx(project, output, levels=levels, data=data)
@@ -167,22 +173,22 @@ def from_arx(
         say(f"note: {note}")
 
 
-@plan_app.command(name="to-arx")
+@command(plan_app, "hedgerow plan to-arx plan.yaml -o for-arx --data patients.csv", name="to-arx")
 def to_arx(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create.")],
     data: Annotated[
-        str | None, typer.Option(metavar="DATA", help="The table, where hierarchies depend on it: bands, dates, …")
+        str | None, typer.Option(metavar="DATA", help="The table; needed if hierarchies depend on it: bands, dates, …")
     ] = None,
 ) -> None:
-    """Write the hierarchies of a plan as ARX imports them, and a note of what to set there."""
+    """Write the hierarchies of a plan in the form ARX imports, and a note of what to set there."""
     from hedgerow.evaluation.arx import plan_to_arx
 
     for line in plan_to_arx(plan, output, data):
         say(line)
 
 
-@plan_app.command()
+@command(plan_app, "hedgerow plan schema > plan.schema.json")
 def schema() -> None:
     """Print the JSON Schema of plans, for editors that complete and check YAML."""
     from hedgerow.plan.schema import plan_schema

@@ -15,13 +15,13 @@ from hedgerow.cli.progress import ProgressBar
 
 def prepare(
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Processes to compile with. Default: all processors.")
+        int | None, typer.Option(min=1, help="How many processes compile. Default: one per processor.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compile the parts of Hedgerow that are compiled for this machine; otherwise the first commands do it.
+    """Compile everything that is compiled for this machine now, so that no later command has to wait for it.
 
-    Worth it when an image of a container is built. What is compiled already is left alone.
+    Useful when you build a container image. What is compiled already is left alone.
     """
     from hedgerow.anonymization.preparing import COMPILING, prepare
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich import markup
 from rich.console import Console, RenderableType
-from typer.core import TyperGroup
 
+from hedgerow.cli.described import DescribedGroup
 from hedgerow.errors import escape_data, escape_json, escape_text
 
 
@@ -56,7 +56,7 @@ def quote(text: object) -> str:
     return markup.escape(escape_text(str(text)))
 
 
-class EscapingGroup(TyperGroup):
+class EscapingGroup(DescribedGroup):
     """Commands whose complaints about how they were called show what was typed, escaped."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.console import Console, RenderableType
 
-from hedgerow.cli.described import DescribedCommand, completing, export_forms, one_of
-from hedgerow.cli.options import DataArgument, JsonOption, PlanArgument, ThreadsOption
+from hedgerow.cli.described import DescribedGroup, command, completing, export_forms, one_of
+from hedgerow.cli.options import DataArgument, JsonOption, LinkOption, PlanArgument, ThreadsOption
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
 from hedgerow.errors import DataError, Problem
@@ -31,8 +31,9 @@ STRICT = ("gated", "cohorts")  # rules under which a leak is a broken promise
 
 release_app = typer.Typer(
     name="release",
-    help="Keep a release current: people come, leave and change; every version is verified, audited and kept.",
+    help="Keep a release current as people come, leave and change. Every version is verified, audited and kept.",
     no_args_is_help=True,
+    cls=DescribedGroup,
 )
 
 StoreOption = Annotated[
@@ -41,7 +42,7 @@ StoreOption = Annotated[
         "--store",
         metavar="S",
         envvar="HEDGEROW_STORE",
-        help="Where the history lies: a file, or postgresql://user@host/database?schema=name.",
+        help="Where the history is kept: a file, or postgresql://user@host/database?schema=name.",
         show_default=False,
     ),
 ]
@@ -60,20 +61,20 @@ KeysOption = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,…",
-        help="Keys, with commas between. They end up in your shell's history and in the list of processes: "
-        "--keys-from does not show them.",
+        help="Keys, separated by commas. They end up in your shell's history and in the list of processes; with "
+        "--keys-from they do not.",
     ),
 ]
 KeysFromOption = Annotated[
     str | None,
-    typer.Option(metavar="FILE|-", help="Text file with one key on every line; -: standard input."),
+    typer.Option(metavar="FILE|-", help="Text file with one key per line; - reads standard input."),
 ]
 FullCheckOption = Annotated[
     bool,
     typer.Option(
         "--full-check",
-        help="Check all of the new version. Otherwise, in a large release, what changed, a part of the rest, and all "
-        "with every tenth version.",
+        help="Check all of the new version. By default, of a large release, only what changed and a part of the rest "
+        "is checked, and everything with every tenth version.",
     ),
 ]
 VersionArgument = Annotated[
@@ -84,7 +85,7 @@ VersionArgument = Annotated[
 # ---- changes ---------------------------------------------------------------------------------------------------------
 
 
-@release_app.command(cls=DescribedCommand)
+@command(release_app, "hedgerow release create patients.csv plan.yaml --store clinic.db")
 def create(
     data: DataArgument,
     plan: PlanArgument,
@@ -92,7 +93,7 @@ def create(
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the first version, and begin the store of its history. The plan names the 'key' of the records."""
+    """Make the first version and start the store that keeps its history. The plan names the 'key' of the records."""
     from hedgerow.maintenance import create_release
     from hedgerow.reports.terminal.maintained import change_summary
 
@@ -101,7 +102,7 @@ def create(
     _show(found, change_summary, as_json)
 
 
-@release_app.command(cls=DescribedCommand)
+@command(release_app, "hedgerow release insert march.csv --store clinic.db")
 def insert(
     file: FileArgument,
     store: StoreOption,
@@ -110,11 +111,11 @@ def insert(
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add the records of FILE; their keys must be new."""
+    """Add the records in FILE. Their keys must be new."""
     _change("insert", store, threads, as_json, lambda release: release.insert(file, plan, full_check=full_check))
 
 
-@release_app.command(context_settings=ANY_WORDS)
+@command(release_app, "hedgerow release delete --keys-from left.txt --store clinic.db", context_settings=ANY_WORDS)
 def delete(
     context: typer.Context,
     store: StoreOption,
@@ -122,7 +123,7 @@ def delete(
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="CSV, Parquet or Arrow file, or table on a server, with the key column.",
+            help="Table with the key column: a file, or a table on a server.",
             show_default=False,
         ),
     ] = None,
@@ -132,7 +133,7 @@ def delete(
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove records, named by FILE, --keys or --keys-from. Earlier versions keep them: see 'erase'."""
+    """Remove records. Earlier versions keep them: see 'erase'."""
     if context.args or sum(given is not None for given in (file, keys, keys_from)) != 1:
         _usage("Name the records in one way: one FILE, or --keys, or --keys-from.", "give exactly one of them")
     if file is not None:
@@ -142,7 +143,7 @@ def delete(
         _change("delete", store, threads, as_json, lambda release: release.delete(keys=named, full_check=full_check))
 
 
-@release_app.command(cls=DescribedCommand)
+@command(release_app, "hedgerow release update moved.csv --store clinic.db")
 def update(
     file: FileArgument,
     store: StoreOption,
@@ -151,53 +152,55 @@ def update(
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace records by those of FILE with the same keys; whole records, all columns."""
+    """Replace records by those in FILE that have the same keys: whole records, all columns."""
     _change("update", store, threads, as_json, lambda release: release.update(file, plan, full_check=full_check))
 
 
-@release_app.command()
+@command(release_app, "hedgerow release optimize --store clinic.db")
 def optimize(
     store: StoreOption,
     passes: Annotated[
         int,
         typer.Option(
-            min=0, max=MOST_PASSES, help="How often the search beyond the paper's goes over all groups; 0: not at all."
+            min=0,
+            max=MOST_PASSES,
+            help="How often the local search goes over all groups after the published algorithm; 0: not at all.",
         ),
     ] = 5,
     improve: Annotated[
         Improve | None,
-        typer.Option(help="Search further, and regroup most people. By default as the plan's method says."),
+        typer.Option(help="Search further and regroup most people. Default: as the plan's method says."),
     ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Regroup the same people so that less is lost. Readers of earlier versions may learn from it: see 'audit'."""
+    """Regroup the same people so that less is lost. Holders of earlier versions may learn from it: see 'audit'."""
     _change("optimize", store, threads, as_json, lambda release: release.optimize(passes, improve))
 
 
-@release_app.command()
+@command(release_app, "hedgerow release restart --store clinic.db")
 def restart(store: StoreOption, threads: ThreadsOption = None, as_json: JsonOption = False) -> None:
-    """Start over: group the same people as if the release were created now. The history goes on."""
+    """Start over: group the same people as if you created the release today. The history goes on."""
     _change("restart", store, threads, as_json, lambda release: release.restart())
 
 
-@release_app.command(context_settings=ANY_WORDS)
+@command(release_app, "hedgerow release erase --keys-from left.txt --store clinic.db", context_settings=ANY_WORDS)
 def erase(
     context: typer.Context,
     store: StoreOption,
     keys: KeysOption = None,
     keys_from: KeysFromOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase people from the private tables of every version. It cannot be undone.
+    """Erase people from the private tables of every version. This cannot be undone.
 
     Their records, and which groups they were in, are removed from all versions.
 
-    Who is still in the release is deleted from it first, which makes a new version.
+    People who are still in the release are deleted from it first, which makes a new version.
 
-    What was published stays. Versions that they were in can be exported no more.
+    What was published stays published. Versions they were in can no longer be exported.
     """
     if context.args or (keys is None) == (keys_from is None):
         _usage("Name the people in one way: --keys A,B,… or --keys-from FILE.", "give exactly one of them")
@@ -219,12 +222,15 @@ def erase(
 # ---- looking ---------------------------------------------------------------------------------------------------------
 
 
-@release_app.command(cls=DescribedCommand)
+@command(release_app, "hedgerow release export latest --store clinic.db -o march")
 def export(
     version: VersionArgument,
     store: StoreOption,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to create, verified and whole.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Folder to create. It appears whole and verified, or not at all."
+        ),
     ],
     format: Annotated[
         str,
@@ -232,17 +238,14 @@ def export(
             metavar="{export forms}",
             callback=one_of(export_forms, "--format"),
             autocompletion=completing(export_forms),
-            help="Of the released rows.",
+            help="Format of the released rows.",
         ),
     ] = "csv",
-    replace: Annotated[bool, typer.Option(help="Replace DIR if it exists.")] = False,
-    link: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Private table record → row to write, outside of DIR, mode 0600."),
-    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace DIR if it exists.")] = False,
+    link: LinkOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a version to a folder as 'hedgerow anonymize' would, verified once more."""
+    """Write a version to a folder as 'hedgerow anonymize' would, and verify it once more."""
     from hedgerow.maintenance import open_release
     from hedgerow.reports.terminal.release import release_summary
     from hedgerow.reports.verdict import verdict_on
@@ -261,15 +264,15 @@ def export(
         tell("private link table: {} — never share it", link)
 
 
-@release_app.command()
+@command(release_app, "hedgerow release history --store clinic.db")
 def history(
     store: StoreOption,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of loss over versions to write, .svg.")
+        Path | None, typer.Option(metavar="FILE", help="Draw the loss of the versions into this file, .svg.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the versions: what was done, who came and left, what is lost, and how far that is from a fresh release."""
+    """List the versions: what was done, how many came and left, what is lost, how far that is from a fresh release."""
     from hedgerow.maintenance import open_release
     from hedgerow.reports.charts.plots import check_plot, drift_plot
     from hedgerow.reports.terminal.maintained import history_summary
@@ -289,14 +292,14 @@ def history(
         tell("\nplot written to [bold]{}[/]", plot)
 
 
-@release_app.command()
+@command(release_app, "hedgerow release diff 1 2 --store clinic.db")
 def diff(
     old: Annotated[str, typer.Argument(metavar="V1", help="Number of a version, or latest.", show_default=False)],
     new: Annotated[str, typer.Argument(metavar="V2", help="Number of a version, or latest.", show_default=False)],
     store: StoreOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Say in numbers what changed from one version to another: people, groups, loss."""
+    """Count what changed from one version to another: people, groups, loss."""
     from hedgerow.maintenance import open_release
     from hedgerow.reports.terminal.maintained import diff_summary
 
@@ -307,7 +310,7 @@ def diff(
     _show(found, diff_summary, as_json)
 
 
-@release_app.command()
+@command(release_app, "hedgerow release audit --store clinic.db")
 def audit(
     store: StoreOption,
     strict: Annotated[
@@ -315,9 +318,9 @@ def audit(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what somebody who holds all versions could learn about people.
+    """Tell what somebody who holds all versions could learn about people.
 
-    Exit code 0 whatever is found, but 1 for a leak with --strict, and under 'republish: gated' or 'cohorts'.
+    Exit code 1 for a leak with --strict, or under 'republish: gated' or 'cohorts'; otherwise 0, whatever is found.
     """
     from hedgerow.maintenance import open_release
     from hedgerow.reports.terminal.maintained import audit_summary
@@ -330,9 +333,9 @@ def audit(
         raise typer.Exit(1)
 
 
-@release_app.command()
+@command(release_app, "hedgerow release check --store clinic.db")
 def check(store: StoreOption, as_json: JsonOption = False) -> None:
-    """Check that nobody changed the store, and that its newest version keeps its promises; exit code 1 if not."""
+    """Check that nobody tampered with the store and that its newest version keeps its promises. Exit code 1 if not."""
     from hedgerow.maintenance import open_release
     from hedgerow.reports.terminal.maintained import check_summary
 

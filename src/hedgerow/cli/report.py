@@ -30,66 +30,73 @@ def report(
         str | None,
         typer.Option(
             metavar="DATA",
-            help="The table it was made from: checks against it, and measures what each limit cost and saved.",
+            help="The table the release was made from: checks against it, and measures what each limit cost and saved.",
         ),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
-            metavar="S", help="The store it was exported from: also tells what holders of all versions could learn."
+            metavar="S",
+            help="The store the release was exported from: also tells what holders of all versions could learn.",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Risk that is just acceptable; 0.33, 0.2, 0.09 and 0.05 are common. Default: the plan's."
+            min=0, max=1, help="The highest acceptable risk; 0.33, 0.2, 0.09 and 0.05 are common. Default: the plan's."
         ),
     ] = None,
     audience: Annotated[
         Literal["public", "internal"] | None,
         typer.Option(
             "--for",
-            help="public: nothing that is not in the release. internal: for its owner. Default: internal with "
-            "--original or --store.",
+            help="public: holds nothing that is not in the release. internal: for its owner. Default: public, but "
+            "internal with --original or --store.",
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="What the release is called. Default: the name of its folder.")] = "",
     organisation: Annotated[str, typer.Option(help="Who releases it.")] = "",
     source: Annotated[str, typer.Option(help="The table it was made from.")] = "",
-    period: Annotated[str, typer.Option(metavar="FROM/TO", help="Time that the records cover, as 2019/2023.")] = "",
+    period: Annotated[
+        str, typer.Option(metavar="FROM/TO", help="Period that the records cover, such as 2019/2023.")
+    ] = "",
     version: Annotated[str, typer.Option("--version", help="Version of the release.")] = "",
     contact: Annotated[str, typer.Option(help="E-mail or web address for questions.")] = "",
     purpose: Annotated[str, typer.Option(help="What the release is for.")] = "",
     legal_basis: Annotated[str, typer.Option(help="The legal ground on which it is released.")] = "",
     recipients: Annotated[str, typer.Option(help="Who gets it.")] = "",
-    approver: Annotated[str, typer.Option(help="Who approves of it.")] = "",
+    approver: Annotated[str, typer.Option(help="Who approves the release.")] = "",
     role: Annotated[str, typer.Option(help="The approver's role.")] = "",
-    date: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Day of the approval.")] = "",
+    date: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Date of the approval.")] = "",
     review_by: Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="Date by which to review the release.")] = "",
     assume: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="A further assumption about attackers; may be repeated.")
     ] = None,
     catalogue: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=TEXT", help="Something else that catalogues ask for, such as access=public."),
+        typer.Option(
+            metavar="KEY=TEXT", help="Something else that catalogues ask for, such as access=public; may be repeated."
+        ),
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Write a PDF (extra pdf).")] = False,
-    ddi: Annotated[bool, typer.Option("--ddi", help="Write its facts as a record of DDI Codebook 2.5.")] = False,
+    ddi: Annotated[bool, typer.Option("--ddi", help="Write the facts as a DDI Codebook 2.5 record.")] = False,
     dcat: Annotated[
-        bool, typer.Option("--dcat", help="Write its facts as a record of DCAT with HealthDCAT-AP, JSON-LD.")
+        bool, typer.Option("--dcat", help="Write the facts as a DCAT record with HealthDCAT-AP, in JSON-LD.")
     ] = False,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Show it here; write a page only with -o.")] = False,
-    replace: Annotated[bool, typer.Option(help="Replace an earlier report.")] = False,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Print the report here; write a page only with -o.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier report.")] = False,
     key: Annotated[
-        Path | None, typer.Option(metavar="PUB", help="Public key of who released it: checks the signature.")
+        Path | None, typer.Option(metavar="PUB", help="Public key of the publisher: checks the signature.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what there is to say about a release on one page that can be read offline, printed and signed.
+    """Write a report on a release: one page to read offline, print and sign.
 
-    With --pdf as a PDF; with --ddi or --dcat its facts alone, as a record for archives and catalogues.
+    --pdf writes a PDF; --ddi and --dcat write only the facts, as a record for archives and catalogues.
 
-    The release is checked again; exit code 1 if a promise is broken, and the page says so first of all.
+    The release is verified again. If a promise is broken, the page says so at the top, and the exit code is 1.
     """
     from hedgerow.outside.server import is_server
     from hedgerow.reports.records.dcat import missing

@@ -15,47 +15,47 @@ from hedgerow.cli.progress import ProgressBar
 
 def simulate(
     data: Annotated[
-        str | None, typer.Argument(metavar="DATA", help="A table at hand; needs a plan.", show_default=False)
+        str | None, typer.Argument(metavar="DATA", help="A table that you have; needs a plan.", show_default=False)
     ] = None,
     plan: Annotated[Path | None, typer.Argument(metavar="PLAN", help="Plan file (YAML).", show_default=False)] = None,
     k: Annotated[
-        str | None, typer.Option("--k", metavar="K", help="Records every group needs; for a table also 3,5,10.")
+        str | None,
+        typer.Option("--k", metavar="K", help="How many records every group needs; for a table also several: 3,5,10."),
     ] = None,
     attributes: Annotated[int | None, typer.Option(metavar="N", help="Number of attributes.")] = None,
     values: Annotated[
-        str | None, typer.Option(metavar="N", help="Values of every attribute, or of each: 2,2,5. Default: 2.")
+        str | None, typer.Option(metavar="N", help="How many values every attribute has, or each: 2,2,5. Default: 2.")
     ] = None,
     records: Annotated[
-        str | None, typer.Option(metavar="N", help="Numbers of records to look at: 30000,100000.")
+        str | None, typer.Option(metavar="N", help="How many records there are: 30000, or several: 30000,100000.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(metavar="N", help="Also draw the records so many times, and count.")
+        int | None, typer.Option(metavar="N", help="Also draw the records this many times, and count.")
     ] = None,
-    chance: Annotated[
-        str | None, typer.Option(metavar="P", help="Chance to find the needed records for. Default: 95%.")
-    ] = None,
+    chance: Annotated[str | None, typer.Option(metavar="P", help="Probability to plan for. Default: 95%.")] = None,
     empty_allowed: Annotated[
-        bool, typer.Option("--empty-allowed", help="A combination that nobody has is good too.")
+        bool, typer.Option("--empty-allowed", help="Also accept combinations that nobody has.")
     ] = False,
     frequencies: Annotated[
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="How often the values of an attribute occur, 0.5,0.3,0.2 or counts; once for each, or once for all "
-            "--attributes; or a file with a line for each.",
+            help="How often the values of an attribute occur, as shares (0.5,0.3,0.2) or counts. Give it once per "
+            "attribute, once for all --attributes, or name a file with a line per attribute.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of the draws. Default: 0.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the draws. Default: 0.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture of chances and of records needed to write, .svg.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the probabilities and the records needed into this file, .svg."),
     ] = None,
     share: Annotated[
         str | None,
-        typer.Option(metavar="P", help="Records in smaller groups to tolerate. Default: the plan's, or 5%."),
+        typer.Option(metavar="P", help="Share of records in smaller groups to tolerate. Default: the plan's, or 5%."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Say whether k is within reach at all: the chances of made-up attributes, or what stands in the way in a table."""
+    """Tell whether k is within reach: the probability for made-up attributes, or what stands in its way in a table."""
     made_up: dict[str, Any] = {
         "--attributes": attributes,
         "--values": values,

@@ -23,39 +23,40 @@ SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def studio(
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="Table to begin with.", show_default=False)
+        str | None, typer.Argument(metavar="[DATA]", help="Table to start with.", show_default=False)
     ] = None,
     plan: Annotated[
-        Path | None, typer.Argument(metavar="[PLAN]", help="Plan to begin with.", show_default=False)
+        Path | None, typer.Argument(metavar="[PLAN]", help="Plan to start with.", show_default=False)
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The first free one from here on; 0: any.")] = 8642,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The first free port from this one on; 0: any.")] = 8642,
     host: Annotated[
-        str, typer.Option(help="Address to listen at. Others than this machine need --auth and TLS.")
+        str, typer.Option(help="Address to listen on. Any other than this machine needs --auth and TLS.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Files to offer. Default: this folder, without --auth.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder whose files are offered. Default: this folder; none with --auth."),
     ] = None,
-    upload_limit: Annotated[str, typer.Option(metavar="BYTES", help="Greatest upload, such as 500M or 2G.")] = "2G",
-    auth: Annotated[Path | None, typer.Option(metavar="FILE", help="Users file: people sign in.")] = None,
+    upload_limit: Annotated[str, typer.Option(metavar="BYTES", help="Largest upload, such as 500M or 2G.")] = "2G",
+    auth: Annotated[Path | None, typer.Option(metavar="FILE", help="File of users: people must sign in.")] = None,
     add_user: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Add somebody to the users file of --auth, ask for a password, and end."),
+        typer.Option(metavar="NAME", help="Add somebody to the file of --auth: asks for a password, then ends."),
     ] = None,
     certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS certificate (PEM).")] = None,
     private_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key (PEM).")] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST[:PORT]", help="Further name under which browsers reach it; may be repeated."),
+        typer.Option(metavar="HOST[:PORT]", help="Another name by which browsers reach the studio; may be repeated."),
     ] = None,
     databases: Annotated[
-        bool | None, typer.Option(help="Whether databases may be opened. Default: yes, but not with --auth.")
+        bool | None, typer.Option(help="Whether people may open databases. Default: yes, but no with --auth.")
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Audit log to append to: who did what and when.")
+        Path | None, typer.Option(metavar="FILE", help="Append an audit log to this file: who did what, and when.")
     ] = None,
 ) -> None:
-    """Open the studio: a local web page to set limits on a tree, make releases and look at them."""
+    """Open the studio: local web pages to set limits on a tree, make releases and look at them."""
     if add_user is not None:
         _add_user(auth, add_user)
         return
