@@ -105,7 +105,7 @@ def facts_of(
         facts |= {"levels": {}, "objective": plan.method.objective, "score": 0.5}
         facts["search" if plan.method.objective == "research-value" else "lattice"] = {}
     else:
-        facts["cells"] = min(released, 1)
+        facts["blocks"] = min(released, 1)
     if plan.rules:
         facts["rules"] = []
     if plan.missing == "matches-any":

@@ -428,7 +428,7 @@ class Release:
         least = number("least_rows_for_a_known_person")
         if least is not None and least > len(self.rows):
             return False
-        cells = number("cells")
+        cells = number("blocks")
         return cells is None or cells <= len(self.rows)
 
     def judge_disclosures(self) -> bool:

@@ -230,7 +230,7 @@ def test_blocks_that_are_cut_up_do_not_count() -> None:
         raw = {"attributes": {"age": age}, "privacy": {"k": 2}, "method": {"name": "cluster", "improve": "quick"}}
         facts = hr.anonymize(pa.table(ages), Plan.from_dict(raw)).facts
         assert facts["groups"] == 4
-        assert facts["cells"] == 2
+        assert facts["blocks"] == 2
         assert facts["solved_exactly"] == {"blocks": solved, "records": 4 * solved}
         assert hr.explain(pa.table(ages), Plan.from_dict(raw)).in_small_blocks == 4 * solved
 

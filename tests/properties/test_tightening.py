@@ -146,7 +146,7 @@ def made_up(seed: int) -> tuple[list[naive.TreeColumn], list[naive.Record]]:
 
 
 def test_they_are_near_the_best_there_is() -> None:
-    """The figures of docs/explanation/limits-and-cells.md."""
+    """The figures of docs/explanation/limits-and-blocks.md."""
     best, gaps = 0, []
 
     def fails(block: list[int]) -> bool:

@@ -175,7 +175,7 @@ def forge(value: Any) -> Any:
 
 SEEN_BY_BOUNDS = {"records", "withheld", "discernibility", "normalized_average_group_size", "levels", "limits_broken",
                   "limits_broken_by_attribute", "exact_end_points", "suppressed_cells", "smallest_group_persons",
-                  "limits_by_attribute", "persons", "cells",
+                  "limits_by_attribute", "persons", "blocks",
                   "columns_not_released", "least_rows_for_a_known_person", "group_risk_sizes"}  # fmt: skip
 """Facts that may be the maker's word, of which a false one is seen all the same if it cannot be or does not add up."""
 
@@ -336,7 +336,7 @@ def drop_groups_and_facts(case: Case) -> tuple[str, Expected]:
     case.write(left)
     word = {name: facts[name] for name in facts if BY_NAME[name].proof == "word"}
     breaks = dict.fromkeys(facts["limits_broken_by_attribute"], 0)
-    given = {**word, "cells": 1, "exact_end_points": {}, "limits_broken": 0, "limits_broken_by_attribute": breaks}
+    given = {**word, "blocks": 1, "exact_end_points": {}, "limits_broken": 0, "limits_broken_by_attribute": breaks}
     if not plan.keeps_limits:
         return "nothing", dict.fromkeys(MODES, False)
     case.state(facts_of(plan, left[0], left[1:], facts["records"], given))

@@ -269,7 +269,7 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
         "exact_end_points": {names[at]: case.exact_ends(at)[0] for at in free},
         "columns_not_released": [],
         "columns_not_in_plan": 0,
-        "cells": min(len(case.rows), 2),
+        "blocks": min(len(case.rows), 2),
         "levels": dict(zip(names, levels, strict=True)),
         "score": 0.5,
         "lattice": {},
@@ -291,7 +291,7 @@ def true_facts(case: Release, known: dict[str, Any], levels: list[int], suppress
 
 
 COUNTED = ["records", "released", "withheld", "groups", "smallest_group", "largest_group", "discernibility", "k",
-           "limits_broken", "cells", "seed"]  # fmt: skip
+           "limits_broken", "blocks", "seed"]  # fmt: skip
 BY_NAME = ["group_sizes", "group_risk_sizes", "limits_broken_by_attribute", "exact_end_points",
            "suppressed_cells", "levels", "largest_share_of_one_value"]  # fmt: skip
 

@@ -110,7 +110,7 @@ async def rage(served: Served, draw: random.Random, files: int, at_once: int, se
         await eve.close()
         await request(served, "POST", "/sign-out", eve.headers, b"")
     await ann.open("/limits")  # still at work, with the table of before
-    await ann.until(lambda: ann.find("cells"))
+    await ann.until(lambda: ann.find("blocks"))
     await asyncio.sleep(settle)
     storm.after = memory_of(served.process.pid)
     await ann.close()

@@ -55,7 +55,7 @@ def test_the_outlook_is_what_explain_says(bench: Workbench, made_up: tuple[Path,
         path = tmp_path / f"plan-{number}.yaml"
         path.write_text(bench.plan_yaml())
         said, seen = explain(made_up[0], path), bench.outlook()
-        assert (seen.cells, seen.cells_withheld, seen.withheld) == (said.cells, said.cells_withheld, said.withheld)
+        assert (seen.blocks, seen.blocks_withheld, seen.withheld) == (said.blocks, said.blocks_withheld, said.withheld)
         assert seen.most_loss == said.most_loss
         assert bench.explanation() == said
 
@@ -69,7 +69,7 @@ def test_limits_are_moved_without_reading_the_table_again(made_up: tuple[Path, P
     table.write_text("the table was read again")
     assert bench.change_attribute("age", limit={"level": 1}) == ()
     assert bench.change(privacy={"k": 3}) == ()
-    assert bench.outlook().cells > 1
+    assert bench.outlook().blocks > 1
     bench.close()
 
 

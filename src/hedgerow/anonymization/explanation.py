@@ -90,7 +90,7 @@ class Outlook:
 
     Attributes
     ----------
-    cells, cells_withheld
+    blocks, blocks_withheld
         Cells that the limits make of the table, and those of which no part can be released.
     withheld, withheld_unknown
         Records that must be withheld, and those of them that have a value without a leaf.
@@ -107,8 +107,8 @@ class Outlook:
     """
 
     records: int
-    cells: int
-    cells_withheld: int
+    blocks: int
+    blocks_withheld: int
     withheld: int
     withheld_unknown: int
     allowed: int | None
@@ -158,8 +158,8 @@ class Explanation:
     people: int
     k: int
     profiles: int
-    cells: int
-    cells_withheld: int
+    blocks: int
+    blocks_withheld: int
     withheld: int
     withheld_unknown: int
     allowed: int | None
@@ -177,8 +177,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         return (
-            f"Explanation({self.records:,} records in {self.cells:,} cells; "
-            f"k = {self.k} withholds {self.withheld:,} records of {self.cells_withheld:,} cells)"
+            f"Explanation({self.records:,} records in {self.blocks:,} blocks; "
+            f"k = {self.k} withholds {self.withheld:,} records of {self.blocks_withheld:,} blocks)"
         )
 
     def _repr_html_(self) -> str:
@@ -202,8 +202,8 @@ def look_ahead(microdata: Microdata, plan: Plan) -> Outlook:
     withheld, unknown = cells.withheld, len(microdata.unknown)
     return Outlook(
         records=microdata.records,
-        cells=len(cells.people),
-        cells_withheld=int(cells.failing.sum()),
+        blocks=len(cells.people),
+        blocks_withheld=int(cells.failing.sum()),
         withheld=withheld + unknown,
         withheld_unknown=unknown,
         allowed=_allowed(plan, microdata.records),
@@ -287,8 +287,8 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
         people=microdata.people(),
         k=requirement.k,
         profiles=len(microdata.profiles),
-        cells=outlook.cells,
-        cells_withheld=outlook.cells_withheld,
+        blocks=outlook.blocks,
+        blocks_withheld=outlook.blocks_withheld,
         withheld=outlook.withheld,
         withheld_unknown=outlook.withheld_unknown,
         allowed=outlook.allowed,

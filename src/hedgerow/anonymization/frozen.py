@@ -286,7 +286,7 @@ def _check_withheld(microdata: Microdata, plan: Plan, withheld: int) -> None:
 
 
 def _frozen(solution: Solution, because: dict[str, int]) -> Solution:
-    details: dict[str, Any] = {"cells": solution.details["cells"]}
+    details: dict[str, Any] = {"blocks": solution.details["blocks"]}
     return Solution(solution.recoding, because, False, details, cluster_of=solution.cluster_of)
 
 

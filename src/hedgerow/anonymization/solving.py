@@ -62,7 +62,7 @@ class Solution:
         Private: whether no release within the limits, by any method, withholds fewer.
     details
         Facts that only this method has.
-    cells_withheld
+    blocks_withheld
         Private: number of cells withheld whole; None if the method knows no cells.
     cluster_of
         Cluster of every unit, −1 in none, as the clustering made them: clusters that are published alike are one group
@@ -75,7 +75,7 @@ class Solution:
     withheld_because: dict[str, int]
     withheld_is_least: bool
     details: dict[str, Any]
-    cells_withheld: int | None = None
+    blocks_withheld: int | None = None
     cluster_of: IntArray | None = None
     search_of_all: dict[str, Any] = field(default_factory=dict)
 
@@ -186,10 +186,10 @@ def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recodi
     _check_budget(microdata, plan, withheld)
     unknown = len(microdata.unknown)
     in_failing = int((clusters.group_of[cells.failing[cells.cell_of]] < 0).sum())
-    because = {"failing_cell": in_failing, "fits_no_group": withheld - in_failing - unknown, "no_leaf": unknown}
+    because = {"failing_block": in_failing, "fits_no_group": withheld - in_failing - unknown, "no_leaf": unknown}
     least = cells.proven and withheld == cells.withheld + unknown
     failing = int(cells.failing.sum())
-    details = {"cells": len(cells.people) - failing}
+    details = {"blocks": len(cells.people) - failing}
     return Solution(recoding, because, least, details, failing, clusters.group_of)
 
 
@@ -242,7 +242,7 @@ def split_facts(
         ratio = None if together == 0 else _rounded(apart / together)
     return {
         "most_profiles": plan.method.split,
-        "cells": split.cells_split,
+        "blocks": split.cells_split,
         "parts": split.parts,
         "sampled_loss_ratio": ratio,
     }

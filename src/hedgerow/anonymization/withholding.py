@@ -129,7 +129,7 @@ def settle(
     whole, settled = resolved or resolve(table, plan, in_order)
     if plan.rules:
         rules_fit(column_values(whole, settled))
-    because, cells_withheld, least = Counter[str](), 0, None
+    because, blocks_withheld, least = Counter[str](), 0, None
     left, microdata, searched = Left.of(table, whole), whole, list[dict[str, Any]]()
     if len(whole.unknown):
         refuse_too_many(whole, settled, len(whole.unknown))
@@ -146,10 +146,10 @@ def settle(
             gone, reason = solution.recoding.group_of < 0, "failing_group"
         else:
             cells = cells_of(microdata, settled)
-            gone, reason = cells.failing[cells.cell_of], "failing_cell"
+            gone, reason = cells.failing[cells.cell_of], "failing_block"
             if least is None:  # the cells of all: no release within the limits keeps more of them
                 least = len(microdata.unknown) + int(gone.sum()) if cells.proven else -1
-            cells_withheld += int(cells.failing.sum())
+            blocks_withheld += int(cells.failing.sum())
             if not gone.any():
                 solution = turn.cluster(microdata, settled, cells)
                 gone, reason = solution.recoding.group_of < 0, "fits_no_group"
@@ -166,7 +166,7 @@ def settle(
         search_of_all=searched[0] if len(searched) > 1 else {},
         withheld_because={reason: because[reason] for reason in solution.withheld_because},
         withheld_is_least=least == len(microdata.unknown),
-        cells_withheld=None if least is None else cells_withheld,
+        blocks_withheld=None if least is None else blocks_withheld,
     )
     return Settled(settled, whole, microdata, solution)
 

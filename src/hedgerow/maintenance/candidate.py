@@ -134,7 +134,7 @@ class Candidate:
         clusters = self._narrowest if self.boxes is None else self.boxes.widened(self.microdata, self._narrowest)
         found = of_clusters(self.microdata, self.plan, cells, clusters)
         details = {**found.details, **self._solved_exactly(requirement, cells, clusters)}
-        return replace(found, details=details, withheld_because=because, withheld_is_least=False, cells_withheld=None)
+        return replace(found, details=details, withheld_because=because, withheld_is_least=False, blocks_withheld=None)
 
     def _solved_exactly(self, requirement: Requirement, cells: Cells, clusters: Recoding) -> dict[str, Any]:
         """Say how much of it is grouped in the best way there is, however it came to that, if the plan improves."""

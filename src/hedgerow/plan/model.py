@@ -466,7 +466,7 @@ class Method(Frozen):
     split: int | None = Field(
         default=None,
         ge=1000,
-        description="cluster: cells of more different combinations than this are partitioned first; absent: never",
+        description="cluster: blocks of more different combinations than this are partitioned first; absent: never",
     )
 
     @model_validator(mode="before")

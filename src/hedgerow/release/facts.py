@@ -106,8 +106,8 @@ def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str,
         "withheld_is_least": solution.withheld_is_least,
         **solution.search_of_all,
     }
-    if solution.cells_withheld is not None:
-        facts["cells_withheld"] = solution.cells_withheld
+    if solution.blocks_withheld is not None:
+        facts["blocks_withheld"] = solution.blocks_withheld
     return {**facts, "limits_by_attribute": withheld_by_limits(whole, plan)}
 
 

@@ -27,7 +27,7 @@ LEFT_OUT = {
     "no_leaf": "with a value that has no leaf",
 }
 WITHHELD_BECAUSE = {
-    "failing_cell": "in cells that are too small or too uniform",
+    "failing_block": "in blocks that are too small or too uniform",
     "failing_group": "in groups that fail",
     "fits_no_group": "that fit no group",
     "no_leaf": "with a value that has no leaf",

@@ -124,7 +124,7 @@ def test_of_a_cell_that_fails_as_a_whole_what_holds_is_released() -> None:
     microdata = encode_table(read_table(pa.table(rows), plan), plan)
     solution = solve(microdata, plan)
     assert groups(rows, plan) == ["1-2 × 2", "4 × 2"]
-    assert solution.withheld_because == {"failing_cell": 0, "fits_no_group": 1, "no_leaf": 0}
+    assert solution.withheld_because == {"failing_block": 0, "fits_no_group": 1, "no_leaf": 0}
     assert not solution.withheld_is_least
 
 
@@ -255,10 +255,10 @@ def test_splitting_is_reported_and_withholds_no_more(privacy: dict[str, Any]) ->
     whole = hr.anonymize(table, plan.replace(method="cluster"))
     split = release.facts["split"]
     assert split["most_profiles"] == 1000
-    assert split["cells"] == 1
+    assert split["blocks"] == 1
     assert split["parts"] > 8
     assert 0.5 < split["sampled_loss_ratio"] < 2
-    for fact in ("withheld", "withheld_is_least", "cells", "cells_withheld"):
+    for fact in ("withheld", "withheld_is_least", "blocks", "blocks_withheld"):
         assert release.told[fact] == whole.told[fact]
     assert "split" not in whole.facts
     ratio = release.facts["loss"] / whole.facts["loss"]
@@ -283,7 +283,7 @@ def test_the_sampled_ratio_is_that_of_the_smallest_siblings() -> None:
 
 def test_nothing_to_split_is_said() -> None:
     release = hr.anonymize(pa.table(many(500)), split_plan())
-    assert release.facts["split"] == {"most_profiles": 1000, "cells": 0, "parts": 0, "sampled_loss_ratio": None}
+    assert release.facts["split"] == {"most_profiles": 1000, "blocks": 0, "parts": 0, "sampled_loss_ratio": None}
 
 
 def test_threads_do_not_change_what_is_split() -> None:

@@ -110,7 +110,7 @@ def test_explain(folder: Path, hedgerow: Run) -> None:
     tight = PLAN.replace("level: 2", "level: 1").replace("k: 4", "k: 6")
     (folder / "plan.yaml").write_text(tight)
     found = json.loads(hedgerow("explain", "data.csv", "plan.yaml", "--json", cwd=folder).stdout)
-    assert {"records", "cells", "withheld", "causes"} <= set(found)
+    assert {"records", "blocks", "withheld", "causes"} <= set(found)
     shown = hedgerow("explain", "data.csv", "plan.yaml", cwd=folder)
     assert shown.returncode == 0
     assert f"{found['withheld']} records" in shown.stdout

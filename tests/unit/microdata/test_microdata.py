@@ -259,7 +259,7 @@ def test_codes_of_different_lengths_are_generalized_and_verified(level: int) -> 
 def test_a_limit_on_an_interval_may_be_spelled_either_way(spelling: str, values: list[str]) -> None:
     asked = plan({"x": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 50]}, "limits": [spelling]}})
     found = hr.explain(pa.table({"x": values}), asked)
-    assert (found.cells, found.withheld) == (2, 1)
+    assert (found.blocks, found.withheld) == (2, 1)
     assert hr.anonymize(pa.table({"x": values}), asked).withheld == 1
 
 
@@ -275,7 +275,7 @@ def test_an_uneven_tree_survives_being_written_with_the_release(tmp_path: Path) 
 def test_a_width_counts_what_it_leaves_over_as_one_cell() -> None:
     asked = plan({"x": {"role": "quasi-identifier", "intervals": "free", "limit": {"width": 2}}})
     found = hr.explain(pa.table({"x": [1, 2, 3, 50, 100, 150]}), asked)
-    assert (found.cells, found.cells_withheld, found.withheld) == (2, 1, 3)
+    assert (found.blocks, found.blocks_withheld, found.withheld) == (2, 1, 3)
 
 
 def test_two_widths_are_both_kept_though_not_proven_least() -> None:

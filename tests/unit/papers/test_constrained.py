@@ -64,7 +64,7 @@ def test_cka_figure_4_constrained() -> None:
 @pytest.mark.parametrize(("k", "withheld"), [(2, 0), (3, 4)])
 def test_cka_records_that_must_be_withheld(k: int, withheld: int) -> None:
     found = hr.explain(pa.table(PATIENTS), cka_plan(k))
-    assert (found.cells, found.withheld, found.proven) == (3, withheld, True)
+    assert (found.blocks, found.withheld, found.proven) == (3, withheld, True)
     assert hr.anonymize(pa.table(PATIENTS), cka_plan(k)).withheld == withheld
 
 

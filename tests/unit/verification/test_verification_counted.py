@@ -356,7 +356,7 @@ def test_an_empty_release() -> None:
     shares = dict.fromkeys(case.facts["largest_share_of_one_value"], 0.0)
     case.facts |= {"group_risk_sizes": {}, "group_sizes": {}, "largest_share_of_one_value": shares}
     case.facts |= {"discernibility": case.original.num_rows**2, "normalized_average_group_size": None}
-    case.facts["cells"] = 0
+    case.facts["blocks"] = 0
     found = case.verify()
     assert found.kept, found
 

@@ -204,7 +204,7 @@ def test_a_forged_fact_is_found_or_said_to_be_the_makers_word(name: str) -> None
 
 
 SEEN_ALL_THE_SAME = {
-    "cells": 10**6,
+    "blocks": 10**6,
     "limits_broken_by_attribute": {"age": 1},
     "loss_by_attribute": {"age": 1.0},
     "columns_not_released": ["age"],

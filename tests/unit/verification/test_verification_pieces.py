@@ -91,12 +91,12 @@ def plan_with(**parts: Any) -> Plan:
 
 DUE: dict[str, tuple[dict[str, Any], set[str], set[str]]] = {
     # what the plan says, some facts that are due then, some that are not
-    "cluster": ({}, {"k", "cells"}, {"levels", "score", "lattice", "search", "rules", "missing", "persons", "split"}),
-    "lattice": ({"method": "lattice"}, {"levels", "objective", "score", "lattice"}, {"cells", "search"}),
+    "cluster": ({}, {"k", "blocks"}, {"levels", "score", "lattice", "search", "rules", "missing", "persons", "split"}),
+    "lattice": ({"method": "lattice"}, {"levels", "objective", "score", "lattice"}, {"blocks", "search"}),
     "value": (
         {"method": {"name": "lattice", "objective": "research-value"}},
         {"search", "score"},
-        {"lattice", "cells"},
+        {"lattice", "blocks"},
     ),
     "only-coarser": ({"republish": "only-coarser"}, {"republish", "exact_end_points"}, {"levels_before"}),
     "rules": ({"rules": [{"attribute": "sex", "keep_apart": ["F", "M"]}]}, {"rules"}, {"missing"}),

@@ -184,7 +184,7 @@ def explanation_summary(found: Mapping[str, Any]) -> RenderableType:
     if found["people"] != found["records"] - found["withheld_unknown"]:
         lines.add_row("persons", f"{found['people']:,}")
     lines.add_row(
-        "cells", f"{found['cells']:,}; {found['cells_withheld']:,} are too small (k = {found['k']}) or too uniform"
+        "blocks", f"{found['blocks']:,}; {found['blocks_withheld']:,} are too small (k = {found['k']}) or too uniform"
     )
     share = found["withheld"] / found["records"]
     least = "the fewest possible within the limits" if found["proven"] else "few, but not proven the fewest"

@@ -1,4 +1,4 @@
-"""A bar that says what the plan comes to before any run: cells, withheld records, greatest loss."""
+"""A bar that says what the plan comes to before any run: blocks, withheld records, greatest loss."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class OutlookBar:
         self._tiles.clear()
         with self._tiles:
             theme.tile(
-                "cells", f"{found.cells:,}", "cells", _change(None if before is None else before.cells, found.cells)
+                "blocks", f"{found.blocks:,}", "blocks", _change(None if before is None else before.blocks, found.blocks)
             )
             theme.tile(
                 "must be withheld",

@@ -78,7 +78,7 @@ def _out_of_bounds(evidence: Evidence) -> Iterator[str]:
     """Say which numbers that cannot be counted again cannot be right."""
     fact = evidence.published.fact
     bounds = {
-        "cells": (0, fact("released")),
+        "blocks": (0, fact("released")),
         "least_rows_for_a_known_person": (0, evidence.published.rows),
         "persons": (fact("smallest_group_persons") if evidence.groups.groups else 0, fact("records")),
     }
@@ -87,12 +87,12 @@ def _out_of_bounds(evidence: Evidence) -> Iterator[str]:
         if stated is not None and ((least is not None and stated < least) or (most is not None and stated > most)):
             yield f"{name} cannot be {stated}"
     solved = evidence.published.facts.get("solved_exactly")
-    if solved is not None and not _may_be_solved(solved, fact("cells"), fact("released")):
+    if solved is not None and not _may_be_solved(solved, fact("blocks"), fact("released")):
         yield "solved_exactly cannot be right"
 
 
-def _may_be_solved(solved: Mapping[str, int], cells: int | None, released: int | None) -> bool:
+def _may_be_solved(solved: Mapping[str, int], blocks: int | None, released: int | None) -> bool:
     """Tell whether so many blocks, with so many records, can be solved exactly."""
     if set(solved) != {"blocks", "records"} or solved["blocks"] > solved["records"]:
         return False
-    return (cells is None or solved["blocks"] <= cells) and (released is None or solved["records"] <= released)
+    return (blocks is None or solved["blocks"] <= blocks) and (released is None or solved["records"] <= released)

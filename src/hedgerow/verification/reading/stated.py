@@ -131,11 +131,11 @@ FACTS: tuple[Fact, ...] = (
     Fact("records", "whole number", "original", "records of the original; always released + withheld"),
     Fact("released", "whole number", "rows", "rows"),
     Fact("withheld", "whole number", "original", "records of the original less rows"),
-    Fact("cells", "whole number", "word", "but no more than rows", _not_on_lattice),
+    Fact("blocks", "whole number", "word", "but no more than rows", _not_on_lattice),
     Fact("split", "object", "word", _OWN, lambda plan: plan.method.split is not None, optional=True),
     Fact(
         "solved_exactly", "whole numbers by name", "word",
-        "but no more blocks than cells, and no more records than rows", _improved, optional=True,
+        "but no more of them than blocks, and no more records than rows", _improved, optional=True,
     ),
     Fact("levels", "whole numbers by name", "link", "cells against records; as the plan chooses", _on_lattice),
     Fact("objective", "text", "plan", "as in the plan", _on_lattice),
