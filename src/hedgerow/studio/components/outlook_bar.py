@@ -67,7 +67,10 @@ class OutlookBar:
         self._tiles.clear()
         with self._tiles:
             theme.tile(
-                "blocks", f"{found.blocks:,}", "blocks", _change(None if before is None else before.blocks, found.blocks)
+                "blocks",
+                f"{found.blocks:,}",
+                "blocks",
+                _change(None if before is None else before.blocks, found.blocks),
             )
             theme.tile(
                 "must be withheld",
