@@ -22,10 +22,13 @@ from hedgerow.anonymization import kernels
 from hedgerow.anonymization.clustering.asked import demands_of, with_scratch
 from hedgerow.anonymization.clustering.cells import Cells
 from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost_tables
+from hedgerow.anonymization.clustering.diverse import DiverseClustering
 from hedgerow.anonymization.clustering.exact import least_losses, solve_part
+from hedgerow.anonymization.clustering.k_member import ConstrainedKMember
 from hedgerow.anonymization.clustering.layout import lay_out
 from hedgerow.anonymization.clustering.numbering import recoding_of
 from hedgerow.anonymization.clustering.parts import Part
+from hedgerow.anonymization.clustering.stretches import in_stretches, in_stretches_that_hold
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels import desks
 from hedgerow.anonymization.kernels.codes import NOTHING
@@ -136,7 +139,9 @@ class Improved:
 
     def __call__(self, microdata: Microdata, cells: Cells, progress: Steps | None = None) -> Recoding:
         """Form groups within the cells that need not be withheld."""
-        groups = self.clustering(microdata, cells=cells, progress=progress)
+        greedy = isinstance(self.clustering, ConstrainedKMember | DiverseClustering)
+        within = in_stretches_that_hold(microdata, cells, self.requirement) if greedy else cells
+        groups = self.clustering(microdata, cells=within, progress=progress)
         efforts = efforts_up_to(self.effort)
         return improve(
             microdata, cells, groups, self.requirement, efforts, self.objective, self.seed, self.threads, progress
@@ -179,9 +184,10 @@ def improve(
     """Lower the loss of groups inside cells.
 
     Every group must hold, and lie in one cell that need not be withheld. In a small cell, one effort goes on from where
-    the one before it came to; so more effort never loses more there. In larger ones only the last is made.
+    the one before it came to; so more effort never loses more there. In larger ones only the last is made, and huge
+    ones are searched in stretches.
     """
-    layout = lay_out(microdata, cells, requirement.k)
+    layout = lay_out(microdata, in_stretches(microdata, cells, requirement, groups.group_of), requirement.k)
     costs = cost_tables(microdata, objective)
     rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
