@@ -258,7 +258,7 @@ def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     ...     }
     ... )
     >>> explain(people, plan)
-    Explanation(3 records in 2 cells; k = 2 withholds 1 records of 1 cells)
+    Explanation(3 records in 2 blocks; k = 2 withholds 1 records of 1 blocks)
     """
     plan = settled_plan(plan)
     return explain_limits(*read_microdata(data, plan, engine, master))

@@ -215,6 +215,8 @@ def table_request(kind: str, draw: random.Random) -> dict[str, Any]:
         "encoding": encoding,
         "quote": draw.choice('"""\'a'),
         "missing": [""],
+        "sheet": None,
+        "labels": draw.choice(("publish", "keep-codes")),
     }
     wanted = WANTED if draw.random() < 0.8 else draw.sample(WANTED, 2)
     written = FILE_FORMATS[kind]

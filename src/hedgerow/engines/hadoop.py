@@ -20,7 +20,7 @@ RENAMES = frozenset({"hdfs", "webhdfs", "swebhdfs"})
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class HadoopFile:
     """A file, or a folder, in a store.
 
     Attributes
@@ -65,7 +65,7 @@ class Hadoop:
         """Whether a folder gets another name in one step."""
         return self.address.partition("://")[0] in RENAMES
 
-    def list(self, address: str) -> list[StoredFile]:
+    def list(self, address: str) -> list[HadoopFile]:
         """Return what lies in a folder, by name; nothing if there is none."""
         with self._told():
             path = self._path(address)
@@ -76,7 +76,7 @@ class Hadoop:
                     return []
                 raise
             entries = [
-                StoredFile(one.getPath().getName(), one.getLen(), one.getModificationTime() / 1000, one.isDirectory())
+                HadoopFile(one.getPath().getName(), one.getLen(), one.getModificationTime() / 1000, one.isDirectory())
                 for one in found
             ]
         return sorted(entries, key=lambda entry: entry.name)

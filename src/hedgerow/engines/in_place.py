@@ -214,8 +214,8 @@ def _table(
         tuple(name for name in source.kinds if name not in released),
         session.format or plan.data,
         counts,
-        raw,
-        names,
+        raw=raw,
+        names=names,
         which=which,
     )
 

@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hedgerow.engines.hadoop import Hadoop, StoredFile
+from hedgerow.engines.hadoop import Hadoop, HadoopFile
 from hedgerow.engines.spark import SparkTable
 from hedgerow.errors import DataError, DoneBut, Problem
 from hedgerow.outside.intake import read_json
@@ -54,7 +54,7 @@ class NewRelease:
         """The folder of its rows."""
         return f"{self.folder}/{ROWS}"
 
-    def parts(self) -> list[StoredFile]:
+    def parts(self) -> list[HadoopFile]:
         """The files of its rows, in order."""
         return [one for one in self.store.list(self.rows) if one.name.endswith(".parquet")]
 
@@ -247,7 +247,7 @@ def _sweep_inside(store: Hadoop) -> None:
             store.remove(f"{store.address}/{name}")
 
 
-def _is_left(store: Hadoop, folder: str, marker: StoredFile | None, changed: float) -> bool:
+def _is_left(store: Hadoop, folder: str, marker: HadoopFile | None, changed: float) -> bool:
     if marker is None:
         return is_left(None, seconds_since(changed))
     try:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 from hedgerow.microdata.header import first_record
 from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
@@ -306,7 +306,7 @@ def check_extra(written: FormatDescriptor) -> None:
     lacking = [name for name in written.needs if importlib.util.find_spec(name) is None]
     if lacking:
         message = f"{written.title} files need {' and '.join(lacking)}, which is not installed."
-        raise HedgerowError(Problem("usage", message, hint="pip install 'hedgerow[formats]'"))
+        raise HedgerowError(Problem("usage", message, hint=how_to_install("formats")))
 
 
 # -- tables in memory ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from hedgerow.errors import HedgerowError, Problem
+from hedgerow.errors import HedgerowError, Problem, how_to_install
 from hedgerow.reports.charts.parts import written_out
 
 INK = "#000000"
@@ -32,7 +32,7 @@ def _weasyprint() -> Any:
     try:
         import weasyprint
     except ImportError:
-        message, hint = "A report is printed by WeasyPrint, which is not installed.", "pip install 'hedgerow[pdf]'"
+        message, hint = "A report is printed by WeasyPrint, which is not installed.", how_to_install("pdf")
         raise HedgerowError(Problem("usage", message, hint=f"{hint}, or print the page from a browser")) from None
     except OSError:  # its Python part is there, but a library of the system is not
         hint = "install Pango, for example with: apt-get install libpango-1.0-0 libpangoft2-1.0-0"

@@ -14,6 +14,7 @@ import pytest
 import xlsxwriter
 
 import hedgerow as hr
+from hedgerow.errors import how_to_install
 from hedgerow.evaluation.drafting.draft import reading_plan
 from hedgerow.microdata.notes import notes_of
 from hedgerow.microdata.read import file_schema, read_table
@@ -266,4 +267,4 @@ def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.M
     for name in ("a.sav", "a.xlsx"):
         with pytest.raises(hr.HedgerowError, match="not installed") as caught:
             file_schema(tmp_path / name, DataFormat())
-        assert caught.value.problems[0].hint == "pip install 'hedgerow[formats]'"
+        assert caught.value.problems[0].hint == how_to_install("formats")

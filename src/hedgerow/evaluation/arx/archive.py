@@ -134,8 +134,8 @@ class _Safe:
     def feed(self, text: bytes, last: bool = True) -> None:
         try:
             self._parser.Parse(text, last)
-        except expat.ExpatError as error:
-            raise ValueError("not XML") from error
+        except expat.ExpatError:
+            raise ValueError("not XML") from None
 
     def close(self) -> ElementTree.Element:
         return self._builder.close()
@@ -180,8 +180,8 @@ def _best(archive: zipfile.ZipFile) -> list[int] | None:
                 raise ValueError("too large")
             try:
                 parser.Parse(part, False)
-            except expat.ExpatError as error:
-                raise ValueError("not XML") from error
+            except expat.ExpatError:
+                raise ValueError("not XML") from None
     return None if found is None else found[1]
 
 

@@ -82,9 +82,9 @@ def _trees(plan: Plan, data: Any) -> dict[str, Hierarchy]:
             message = f"Hierarchies of {', '.join(map(repr, depend))} depend on the data."
             raise PlanError(Problem("usage", message, hint="give the table too: --data DATA"))
         return stated
-    levels = plan.replace(method="lattice")
-    with open_engine(data, levels.settled()) as source:
-        microdata, _ = resolve(source.read(levels.settled()), levels)
+    settled = plan.settled()
+    with open_engine(data, settled) as source:
+        microdata, _ = resolve(source.read(settled), plan)
     built = {
         column.name: column.hierarchy
         for column in microdata.columns
