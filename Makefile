@@ -22,7 +22,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 # Debian packages the tests need, as command:package. A package is installed when its command is missing.
 # (Debian keeps the programs of PostgreSQL's server off the path, in a folder of their own.)
-SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql) java:openjdk-17-jre-headless chromium:chromium openssl:openssl $(if $(wildcard /usr/lib/*/libpangoft2-1.0.so.0),,pango:libpangoft2-1.0-0)
+SYSTEM_PACKAGES := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,initdb:postgresql) $(if $(wildcard /usr/sbin/mariadbd),,mariadbd:mariadb-server) java:openjdk-17-jre-headless chromium:chromium openssl:openssl $(if $(wildcard /usr/lib/*/libpangoft2-1.0.so.0),,pango:libpangoft2-1.0-0)
 
 # The tests of the quick loop: those that need no server, no Java and no browser, and little time.
 FAST := $(addprefix tests/unit/,plan microdata privacy release reports outside studio cli test_api.py test_habits.py test_imports.py)

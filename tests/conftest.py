@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from tests.cases.commands import Command, commands
 from tests.cases.data import data
+from tests.processes import mariadb as mariadb_server
 from tests.processes.commands import CommandLine
 from tests.processes.postgres import programs, running
 from tests.processes.spark import has_java, start_spark
@@ -95,6 +96,16 @@ def postgres() -> Iterator[str]:
     if programs() is None:
         pytest.skip("needs a PostgreSQL server (initdb and pg_ctl), for example: apt-get install postgresql")
     with running() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    """The address of a MariaDB server of our own."""
+    if mariadb_server.programs() is None:
+        pytest.skip("needs a MariaDB server (mariadbd), for example: apt-get install mariadb-server")
+    pytest.importorskip("pymysql")
+    with mariadb_server.running() as address:
         yield address
 
 

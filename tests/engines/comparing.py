@@ -16,7 +16,7 @@ def same_release(
     there: Place, table: pa.Table, plan: Plan, folder: Path, forms: tuple[str, ...] = ("csv",)
 ) -> dict[str, Any]:
     """Check that an engine's files are those of the local engine; returns the facts."""
-    data = there.put(table)
+    data, table = there.put(table), there.kept(table)
     for form in forms:
         wanted = HERE.files(table, plan, folder, form)
         found = there.files(data, plan, folder, form)

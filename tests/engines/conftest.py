@@ -14,17 +14,19 @@ import pytest
 import hedgerow as hr
 from hedgerow.cli.run import run
 from hedgerow.plan import Plan
+from tests.engines import mariadb_server
 from tests.engines.servers import execute, load
 
-ENGINES = ["duckdb", "postgres", "spark"]
+ENGINES = ["duckdb", "postgres", "mariadb", "spark"]
 
 
 @dataclass(frozen=True)
 class Place:
-    """An engine, and how a table is put there."""
+    """An engine, how a table is put there, and what it is when it is there."""
 
     name: str
     put: Callable[[pa.Table], Any]
+    kept: Callable[[pa.Table], pa.Table] = lambda table: table
 
     @property
     def engine(self) -> str:
@@ -80,10 +82,19 @@ def postgres(postgres: str) -> str:
     return postgres.replace("/postgres?", "/engines?")
 
 
+@pytest.fixture(scope="session")
+def mariadb(mariadb: str) -> str:
+    """A database of our own on the MariaDB server of the tests."""
+    return mariadb_server.database(mariadb, "engines")
+
+
 def place_of(request: pytest.FixtureRequest) -> Place:
     if request.param == "postgres":
         address = request.getfixturevalue("postgres")
         return Place("postgres", lambda table: load(address, table))
+    if request.param == "mariadb":
+        server = request.getfixturevalue("mariadb")
+        return Place("mariadb", lambda table: mariadb_server.load(server, table), mariadb_server.kept)
     if request.param == "spark":
         spark = request.getfixturevalue("spark")
         return Place("spark", lambda table: frame(spark, table))
@@ -96,7 +107,7 @@ def there(request: pytest.FixtureRequest) -> Place:
     return place_of(request)
 
 
-@pytest.fixture(params=ENGINES[:2])
+@pytest.fixture(params=ENGINES[:-1])
 def nearby(request: pytest.FixtureRequest) -> Place:
     """The engines that are not as slow to start a statement as Spark, for what Spark is not asked each time."""
     return place_of(request)

@@ -393,8 +393,7 @@ def mutated_facts(draw: random.Random) -> bytes:
 
 
 def try_comment(draw: random.Random, folder: Path) -> None:
-    from hedgerow.engines.place import read_place
-    from hedgerow.engines.postgres import MARK
+    from hedgerow.engines.place import MARK, read_place
     from hedgerow.release.tables import _read_comment
 
     plan, facts = whole("release/plan.yaml")[0].decode(), json.loads(whole("release/facts.json")[0])

@@ -72,7 +72,7 @@ def count_values(session: CountingSession, plan: Plan, most: int) -> CountedValu
     counts = raw.column("n").to_numpy().astype(np.int64)
     values, filled, records = (int(raw.column(total)[0].as_py()) for total in ("v", "f", "r"))
     there = raw.column("c0").is_valid().to_numpy()
-    drawn = raw.column("s").to_numpy()
+    drawn = raw.column("s").to_numpy().astype(bool)
     column = cleaned(raw.column("c0"), source.kinds[name], plan.data.missing)
     return CountedValues(column, counts, drawn, records, values - int(there.sum()), filled - int(counts[there].sum()))
 

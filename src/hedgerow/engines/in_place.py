@@ -151,11 +151,11 @@ def fits(session: SqlSession, source: SqlSource, most_bytes: int) -> bool:
     """Tell whether the profiles of a table take no more than so many bytes here."""
     row = CELL_BYTES * (len(source.names()) + 1)
     records = int(
-        session.ask(f"SELECT CAST(COUNT(*) AS BIGINT) AS n FROM {session.source} AS t").column("n")[0].as_py()
+        session.ask(f"SELECT CAST(COUNT(*) AS {session.whole}) AS n FROM {session.source} AS t").column("n")[0].as_py()
     )
     if records * row <= most_bytes:
         return True
-    counted = session.ask(f"SELECT CAST(COUNT(*) AS BIGINT) AS n FROM ({source.collapse()}) AS q")
+    counted = session.ask(f"SELECT CAST(COUNT(*) AS {session.whole}) AS n FROM ({source.collapse()}) AS q")
     return int(counted.column("n")[0].as_py()) * row <= most_bytes
 
 
@@ -305,7 +305,7 @@ class _Numbered:
         grouped = ", ".join([*(f"m{position}.code" for position in range(len(self.levels))), *kept])
         self.profiles = session.keep(
             "hedgerow_numbered",
-            f"SELECT {', '.join([*numbers, *kept])}, CAST(COUNT(*) AS BIGINT) AS n"
+            f"SELECT {', '.join([*numbers, *kept])}, CAST(COUNT(*) AS {session.whole}) AS n"
             f" FROM ({self._source.every_row()}) AS t{joins} GROUP BY {grouped}",
         )
 
@@ -321,7 +321,8 @@ class _Numbered:
         named = [f"{key} AS k{position}" for position, key in enumerate(keys)]
         groups = gathered(
             self._session,
-            f"SELECT {', '.join([*named, *kept])}, CAST(SUM(p.n) AS BIGINT) AS n FROM {self.profiles} AS p{joins}"
+            f"SELECT {', '.join([*named, *kept])}, CAST(SUM(p.n) AS {self._session.whole}) AS n"
+            f" FROM {self.profiles} AS p{joins}"
             f" GROUP BY {', '.join([*keys, *kept])}",
         )
         counts = groups.column("n").to_numpy().astype(np.int64)
@@ -416,10 +417,11 @@ class SqlChecker:
                 joins.append(_at_level(self._codes[position], position))
                 keys.append(f"m{position}.l{level}")
         grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
-        sets = f"SELECT CAST(SUM(p.n) AS BIGINT) AS n FROM {self._profiles} AS p{''.join(joins)}{grouped}"
+        whole = self._session.whole
+        sets = f"SELECT CAST(SUM(p.n) AS {whole}) AS n FROM {self._profiles} AS p{''.join(joins)}{grouped}"
         return (
-            f"SELECT CAST(COALESCE(SUM(CASE WHEN f.n < {self._k:d} THEN f.n ELSE 0 END), 0) AS BIGINT) AS lost,"
-            f" CAST(SUM(CASE WHEN f.n < {self._k:d} THEN 0 ELSE 1 END) AS BIGINT) AS held FROM ({sets}) AS f"
+            f"SELECT CAST(COALESCE(SUM(CASE WHEN f.n < {self._k:d} THEN f.n ELSE 0 END), 0) AS {whole}) AS lost,"
+            f" CAST(SUM(CASE WHEN f.n < {self._k:d} THEN 0 ELSE 1 END) AS {whole}) AS held FROM ({sets}) AS f"
         )
 
 
@@ -488,7 +490,7 @@ class _Link(CountedLink):
         names = joined.source.names()
         keys = [f"t.{alias}" for alias in names]
         query = (
-            f"SELECT {', '.join(keys)}, p.g AS g, CAST(COUNT(*) AS BIGINT) AS n FROM {joined.sql}"
+            f"SELECT {', '.join(keys)}, p.g AS g, CAST(COUNT(*) AS {joined.session.whole}) AS n FROM {joined.sql}"
             f" GROUP BY {', '.join(keys)}, p.g"
         )
         found = gathered(joined.session, query)

@@ -1,4 +1,4 @@
-"""Where a table lies on a PostgreSQL server: ``postgresql://…?table=schema.patients``."""
+"""Where a table lies on a server: ``postgresql://…?table=schema.patients``, ``mariadb://…?table=patients``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass, field
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.outside.server import LONGEST, is_keepable, read_server
+from hedgerow.outside import mariadb
+from hedgerow.outside.server import LONGEST, is_keepable, is_mariadb, read_server
 
 NAME = r'(?:"(?:[^"]|"")+"|[^".]+)'
+MARK = "hedgerow"
+"""Begins what is said of a table that is a release: only such a table is replaced."""
 TABLE = re.compile(rf"(?:(?P<schema>{NAME})\.)?(?P<table>{NAME})")
 
 
@@ -21,7 +24,7 @@ class TablePlace:
     url
         The address for the driver. It may hold a password, so it is never shown.
     schema
-        Its schema; None: where the server looks first.
+        Its schema, which MariaDB calls a database; None: where the server looks first.
     table
         Its name.
     shown
@@ -84,7 +87,12 @@ def read_place(address: str) -> TablePlace:
     schema, table = (None if name is None else _plain(name) for name in (found["schema"], found["table"]))
     assert table is not None
     for name in (schema, table):
-        if name is not None and (not is_keepable(name) or not 1 <= len(name.encode()) <= LONGEST):
+        if name is None:
+            continue
+        if is_mariadb(address):
+            if not mariadb.is_name(name):
+                raise _wrong(f"A name in 'table' has more than {mariadb.LONGEST} characters, or one that cannot be.")
+        elif not is_keepable(name) or not 1 <= len(name.encode()) <= LONGEST:
             raise _wrong(f"A name in 'table' has more than {LONGEST} bytes, or a NUL.")
     return TablePlace(server.url, schema, table, server.shown("table", server.given[0]))
 

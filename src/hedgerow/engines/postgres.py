@@ -13,8 +13,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.engines.dialect import Dialect
 from hedgerow.engines.hearing import Found, Hearing
-from hedgerow.engines.place import TablePlace, quoted
+from hedgerow.engines.place import MARK, TablePlace, quoted
 from hedgerow.engines.relay import Relay
 from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, DoneBut, HedgerowError, Problem
@@ -81,8 +82,6 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
 }
 """What a role may have set otherwise: how values are written as text, and how long the server waits for us."""
-MARK = "hedgerow"
-"""Begins the comment of a table that is a release: only such a table is replaced."""
 
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 """The years 1 to 9999, in days since 1970."""
@@ -110,7 +109,7 @@ MEANINGS = {
 }
 
 
-class PostgresSession:
+class PostgresSession(Dialect):
     """A table or view on a server."""
 
     library = "pyarrow"
@@ -218,6 +217,10 @@ class PostgresSession:
             for row in found
             if not row["allowed"] or row["category"] in COMPOUND or row["type"] in UNPLAIN
         }
+
+    def read_only(self) -> None:
+        """From now on write nothing, until the transaction ends."""
+        self.run("SET TRANSACTION READ ONLY")
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Run a query and give its rows in batches as the server sends them."""

@@ -1,4 +1,4 @@
-"""The SQL engine: one text of statements for DuckDB, PostgreSQL and Spark. Rows stay where they are.
+"""The SQL engine: one text of statements for DuckDB, PostgreSQL, MariaDB and Spark. Rows stay where they are.
 
 Reading is one GROUP BY: distinct quasi-identifier and sensitive values come out, with counts. Applying uploads three
 small tables — the distinct values with the number of their class, which records of a class go to which group, and what
@@ -82,8 +82,6 @@ class SqlSession(Protocol):
         How messages name the data; never with a password.
     library
         As an engine's.
-    source
-        The table, as it stands after FROM.
     text_type
         The type of any text.
     binary
@@ -94,16 +92,32 @@ class SqlSession(Protocol):
         How the source is written, with everything found out filled in; None: as the plan says.
     origin
         The file or table in memory that the source was read from; None: the source is the data itself.
+    whole, nan
+        What its :class:`~hedgerow.engines.dialect.Dialect` says.
     """
 
     place: str
     library: str
-    source: str
     text_type: str
     binary: str
     as_text: frozenset[str]
     format: DataFormat | None
     origin: Any
+    whole: str
+    nan: str | None
+
+    @property
+    def source(self) -> str:
+        """The table, as it stands after FROM."""
+
+    def last(self, expression: str) -> str:
+        """Order by an expression, with what is missing last."""
+
+    def trimmed(self, text: str, signs: str) -> str:
+        """Take some signs away at both ends of a text."""
+
+    def same(self, left: str, right: str, neutral: str) -> str:
+        """Whether two values are equal, or both missing."""
 
     def quote(self, name: str) -> str:
         """Write a name."""
@@ -308,12 +322,13 @@ class SqlSource:
         """Distinct values with the number of records that have them."""
         inner = {alias: self._counted_by(alias, name) for alias, name in self.names(also).items()}
         names = ", ".join(inner)
-        return f"SELECT {names}, CAST(COUNT(*) AS BIGINT) AS n FROM ({self._select(inner)}) AS t GROUP BY {names}"
+        counted = f"CAST(COUNT(*) AS {self.session.whole}) AS n"
+        return f"SELECT {names}, {counted} FROM ({self._select(inner)}) AS t GROUP BY {names}"
 
     def values(self, alias: str) -> str:
         """The distinct values of one column with the number of records that have them."""
         inner = self._select({alias: self._counted_by(alias, self.names()[alias])})
-        return f"SELECT {alias}, CAST(COUNT(*) AS BIGINT) AS n FROM ({inner}) AS t GROUP BY {alias}"
+        return f"SELECT {alias}, CAST(COUNT(*) AS {self.session.whole}) AS n FROM ({inner}) AS t GROUP BY {alias}"
 
     def every_row(self) -> str:
         """All rows: what they are counted by, and what is released of them as it is (``k0`` and so on)."""
@@ -330,7 +345,7 @@ class SqlSource:
             f"{'l' if name in plan.quasi_identifiers else 't'}.{alias_of[name]} AS {self.session.quote(name)}"
             for name in plan.released_columns
         )
-        order = ", ".join(["l.g", *(f"t.{alias} NULLS LAST" for alias in kept)])
+        order = ", ".join(["l.g", *(self.session.last(f"t.{alias}") for alias in kept)])
         return f"SELECT {out} FROM {joined} JOIN {labels} AS l ON l.g = p.g ORDER BY {order}"
 
     def _kept(self) -> dict[str, str]:
@@ -353,8 +368,8 @@ class SqlSource:
         return (
             f"SELECT t.c0, t.n, t.place > {most // 2:d} AS s, t.v, t.f, t.r FROM ("
             "SELECT t.c0, t.n, t.h, ROW_NUMBER() OVER (ORDER BY t.n DESC, t.h, t.c0) AS place,"
-            f" COUNT(t.c0) OVER () AS v, CAST(SUM({filled}) OVER () AS BIGINT) AS f,"
-            " CAST(SUM(t.n) OVER () AS BIGINT) AS r"
+            f" COUNT(t.c0) OVER () AS v, CAST(SUM({filled}) OVER () AS {self.session.whole}) AS f,"
+            f" CAST(SUM(t.n) OVER () AS {self.session.whole}) AS r"
             f" FROM (SELECT c.c0, c.n, {number} AS h FROM ({self.collapse()}) AS c) AS t) AS t"
             f" ORDER BY t.place > {most // 2:d}, t.h DESC, t.c0 LIMIT {most:d}"
         )
@@ -378,7 +393,7 @@ class SqlSource:
             name: f"l{i}" for i, name in enumerate(plan.quasi_identifiers)
         }
         same = " AND ".join(self._same(alias, name, alias in missing, f"p.{alias}") for alias, name in names.items())
-        others = [f"t.{alias_of[name]} NULLS LAST" for name in plan.columns("other")]
+        others = [session.last(f"t.{alias_of[name]}") for name in plan.columns("other")]
         columns = ", ".join(["p.class", *(f"t.{alias}" for alias in shown)])
         numbered = (
             f"SELECT {columns}, ROW_NUMBER() OVER (PARTITION BY p.class ORDER BY {', '.join(others or ['p.class'])})"
@@ -388,7 +403,7 @@ class SqlSource:
             f"{'l' if name in plan.quasi_identifiers else 'r'}.{alias_of[name]} AS {session.quote(name)}"
             for name in plan.released_columns
         )
-        order = ", ".join(["l.g", *(f"r.{alias_of[name]} NULLS LAST" for name in kept)])
+        order = ", ".join(["l.g", *(session.last(f"r.{alias_of[name]}") for name in kept)])
         return (
             f"SELECT {out} FROM ({numbered}) AS r"
             f" JOIN {uploaded.parts} AS a ON a.class = r.class AND r.number BETWEEN a.first AND a.last"
@@ -404,13 +419,13 @@ class SqlSource:
         if alias != "p":
             return self._value(name)
         person = self._shown(name)
-        return f"CASE WHEN {person} IS NULL THEN NULL ELSE DENSE_RANK() OVER (ORDER BY {person} NULLS LAST) END"
+        return f"CASE WHEN {person} IS NULL THEN NULL ELSE DENSE_RANK() OVER (ORDER BY {self.session.last(person)}) END"
 
     def _value(self, name: str) -> str:
         """The value of a column as it is."""
         column, quoted = self.kinds[name], f"t.{self.session.quote(name)}"
         if column.kind not in self.session.as_text:
-            return _number(quoted) if column.kind == "float" else quoted
+            return self._number(quoted) if column.kind == "float" else quoted
         return f"CAST({quoted} AS {self.session.text_type}){self.session.binary}"
 
     def _shown(self, name: str) -> str:
@@ -418,9 +433,9 @@ class SqlSource:
         column, session = self.kinds[name], self.session
         if column.kind not in ("text", "other"):
             quoted = f"t.{session.quote(name)}"
-            return _number(quoted) if column.kind == "float" else quoted
+            return self._number(quoted) if column.kind == "float" else quoted
         text = f"CAST(t.{session.quote(name)} AS {session.text_type}){session.binary}"
-        text = f"TRIM(BOTH {session.literal(SPACES)} FROM {text})"
+        text = session.trimmed(text, SPACES)
         for marker in self.plan.data.missing:
             text = f"NULLIF({text}, {session.literal(marker)})"
         return text + session.binary
@@ -436,14 +451,13 @@ class SqlSource:
         column = self.kinds[name]
         neutral = "''" if column.kind in self.session.as_text else NEUTRAL[column.kind]
         neutral = "0" if alias == "p" else neutral
-        return (
-            f"COALESCE(t.{alias}, {neutral}) = COALESCE({other}, {neutral}) AND (t.{alias} IS NULL) = ({other} IS NULL)"
-        )
+        return self.session.same(f"t.{alias}", other, neutral)
 
-
-def _number(value: str) -> str:
-    """A floating-point number that is missing where it is none, and has no sign where it is zero."""
-    return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = CAST('NaN' AS FLOAT) THEN NULL ELSE {value} END"
+    def _number(self, value: str) -> str:
+        """A floating-point number that is missing where it is none, and has no sign where it is zero."""
+        if self.session.nan is None:
+            return value
+        return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = {self.session.nan} THEN NULL ELSE {value} END"
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------

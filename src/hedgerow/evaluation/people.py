@@ -12,6 +12,7 @@ from typing import Any
 from hedgerow.engines import opening
 from hedgerow.engines.counting import count_values
 from hedgerow.engines.place import read_place
+from hedgerow.engines.servers import open_server
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.drafting.draft import reading_plan
 from hedgerow.evaluation.drafting.examination import Examination
@@ -120,10 +121,8 @@ def _counted(data: Any, plan: Plan, names: Sequence[str]) -> Iterator[tuple[str,
 
 def _session(data: Any, plan: Plan, names: Sequence[str]) -> Any:
     if is_server(data):
-        from hedgerow.engines.postgres import PostgresSession
-
-        session = PostgresSession(read_place(str(data)))
-        session.run("SET TRANSACTION READ ONLY")
+        session = open_server(read_place(str(data)), names)
+        session.read_only()
         return session
     from hedgerow.engines.duckdb import DuckDBSession
 

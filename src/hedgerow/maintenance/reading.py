@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.engines import local
-from hedgerow.engines.opening import is_large_file
+from hedgerow.engines.descriptor import EngineWish
+from hedgerow.engines.opening import is_large_file, suited
 from hedgerow.engines.place import read_place
 from hedgerow.microdata import Table
 from hedgerow.microdata.read import read_gathered
@@ -23,11 +24,9 @@ def read_records(data: Any, plan: Plan) -> Table:
     """Read every record of some data: the columns that a plan needs, and the key."""
     check_path(data)
     if is_server(data):
-        from hedgerow.engines.postgres import PostgresSession
-        from hedgerow.engines.sql import SqlEngine
-
-        with contextlib.closing(SqlEngine(PostgresSession(read_place(data)))) as engine:
-            return engine.records(plan)
+        with contextlib.closing(suited(data).opened(EngineWish(data, plan))) as engine:
+            found: Table = engine.records(plan)
+            return found
     if is_large_file(data):
         return read_gathered(data, plan)
     return local.read(data, plan, key=True)

@@ -1,4 +1,7 @@
-"""A PostgreSQL server: its address, which never shows a password, and connecting to it in our own words."""
+"""Servers: their addresses, which never show a password, and connecting to PostgreSQL in our own words.
+
+How to connect to MariaDB stands in ``mariadb``.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,15 @@ from urllib.parse import quote, unquote
 from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 from hedgerow.outside.stores import shown_store
 
+POSTGRES = ("postgresql", "postgres")
+MARIADB = ("mariadb", "mysql")
+"""How addresses of servers begin."""
+
 LONGEST = 63  # bytes of a name in PostgreSQL; what is longer it cuts off without a word
 
 #: Only an address that can be read in one way is shown: a stray ``@``, ``/`` or ``?`` may belong to a password.
 SHOWABLE = re.compile(
-    r"postgres(?:ql)?://(?:(?P<user>[^:@/?#\s]*)(?::[^@/?#\s]*)?@)?"
+    r"(?P<scheme>postgres(?:ql)?|mariadb|mysql)://(?:(?P<user>[^:@/?#\s]*)(?::[^@/?#\s]*)?@)?"
     r"(?P<host>(?:(?:\[[0-9a-fA-F:.]*\]|[^:@/?#,\s\[\]]*)(?::\d+)?,?)*)(?:/(?P<name>[^@/?#\s]*))?(?:\?[^@]*)?"
 )
 
@@ -63,8 +70,28 @@ class ServerAddress:
 
 
 def is_server(address: Any) -> bool:
+    """Tell whether something is the address of a server.
+
+    Examples
+    --------
+    >>> is_server("postgresql://ann@db/health"), is_server("mysql://ann@db/health"), is_server("patients.csv")
+    (True, True, False)
+    """
+    return _begins(address, (*POSTGRES, *MARIADB))
+
+
+def is_mariadb(address: Any) -> bool:
+    """Tell whether something is the address of a MariaDB or MySQL server."""
+    return _begins(address, MARIADB)
+
+
+def is_postgres(address: Any) -> bool:
     """Tell whether something is the address of a PostgreSQL server."""
-    return isinstance(address, str) and address.partition("://")[0] in ("postgresql", "postgres") and "://" in address
+    return _begins(address, POSTGRES)
+
+
+def _begins(address: Any, schemes: tuple[str, ...]) -> bool:
+    return isinstance(address, str) and address.partition("://")[0] in schemes and "://" in address
 
 
 def check_path(place: Any) -> None:
@@ -73,13 +100,13 @@ def check_path(place: Any) -> None:
     Examples
     --------
     >>> check_path("patients.csv")
-    >>> check_path("mysql://ann:secret@db.example/health")
+    >>> check_path("oracle://ann:secret@db.example/health")
     Traceback (most recent call last):
-    hedgerow.errors.DataError: This is the address of something else than a PostgreSQL server. [table-address]
+    hedgerow.errors.DataError: The address is none of a PostgreSQL or MariaDB server. [table-address]
       hint: name a file or a folder, or for example postgresql://user@host/database?table=schema.patients
     """
     if isinstance(place, str) and "://" in place and not is_server(place):
-        message = "This is the address of something else than a PostgreSQL server."
+        message = "The address is none of a PostgreSQL or MariaDB server."
         hint = "name a file or a folder, or for example postgresql://user@host/database?table=schema.patients"
         raise DataError(Problem("table-address", message, hint=hint))
 
@@ -137,7 +164,8 @@ def _base(address: str) -> str:
     if found:
         user, host, name = (found[part] or "" for part in ("user", "host", "name"))
         place = (f"{user}@" if user else "") + host + (f"/{name}" if name else "")
-    return f"postgresql://{place}"
+    scheme = address.partition("://")[0]
+    return f"{POSTGRES[0] if scheme in POSTGRES else scheme}://{place}"
 
 
 def find_driver(what: str) -> Any:

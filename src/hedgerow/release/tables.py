@@ -1,6 +1,6 @@
-"""Putting a release into a table on a PostgreSQL server: under a hidden name, checked there, then renamed into place.
+"""Putting a release into a table on a server: under a hidden name, checked there, then renamed into place.
 
-All of it is one transaction, so the table appears whole and checked, or not at all. Plan and facts are its comment.
+The table appears whole and checked, or not at all. Plan and facts go with it: as its comment, or beside it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.engines.base import Engine
-from hedgerow.engines.place import TablePlace
-from hedgerow.engines.postgres import MARK, PostgresSession
+from hedgerow.engines.place import MARK, TablePlace
 from hedgerow.engines.rows import Rows, Selected
+from hedgerow.engines.servers import ServerSession, open_server
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.outside.intake import read_json
@@ -62,7 +62,7 @@ def publish_table(
 
 def verify_table(target: TablePlace, original: Where | None = None) -> Verification:
     """Check a table that is a release, with the plan and the facts in its comment."""
-    session = PostgresSession(target)
+    session = open_server(target)
     try:
         columns = session.columns()
         plan, facts = _read_comment(session.comment(target), target)
@@ -73,7 +73,7 @@ def verify_table(target: TablePlace, original: Where | None = None) -> Verificat
 
 def read_table(target: TablePlace) -> tuple[Plan, dict[str, Any]]:
     """Read the plan and the facts of a table that is a release, which are in its comment."""
-    session = PostgresSession(target)
+    session = open_server(target)
     try:
         return _read_comment(session.comment(target), target)
     finally:
@@ -81,13 +81,14 @@ def read_table(target: TablePlace) -> tuple[Plan, dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def _session(target: TablePlace, engine: Engine) -> Iterator[tuple[PostgresSession, bool]]:
+def _session(target: TablePlace, engine: Engine) -> Iterator[tuple[ServerSession, bool]]:
     """Yield a session on the server of a target, and whether it is that of the engine itself."""
     own = engine.session if isinstance(engine, SqlEngine) else None
-    if isinstance(own, PostgresSession) and own.at.url == target.url:
-        yield own, True
+    at = getattr(own, "at", None)
+    if isinstance(at, TablePlace) and at.url == target.url:
+        yield cast("ServerSession", own), True
         return
-    other = PostgresSession(target)
+    other = open_server(target)
     try:
         yield other, False
     finally:
@@ -98,7 +99,7 @@ def _rows(target: TablePlace, schema: pa.Schema) -> Rows:
     """Take rows from a table, whenever they are asked for."""
 
     def batches() -> Iterator[pa.RecordBatch]:
-        session = PostgresSession(target)
+        session = open_server(target)
         try:
             yield from session.stream(f"SELECT * FROM {target.sql}")
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hedgerow.engines.descriptor import EngineDescriptor, EngineWish
-from hedgerow.outside.server import is_server
+from hedgerow.outside.server import is_postgres
 
 
 def _opened(wish: EngineWish) -> Any:
@@ -22,8 +22,8 @@ DESCRIPTOR = EngineDescriptor(
     help="on the server of a table",
     order=30,
     reads="tables and views on a server, named by an address: `postgresql://user@host/database?table=schema.name`",
-    takes=is_server,
-    suits=lambda data, numbered: is_server(data),
+    takes=is_postgres,
+    suits=lambda data, numbered: is_postgres(data),
     opened=_opened,
     by_name=False,
 )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.engines import opening
 from hedgerow.engines.counting import CountedValues, CountingSession, count_values, first_rows
 from hedgerow.engines.place import read_place
+from hedgerow.engines.servers import open_server
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn, is_plain
 from hedgerow.evaluation.drafting.draft import (
@@ -110,7 +111,7 @@ def examine(
     Parameters
     ----------
     source
-        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, or the address of a table on a PostgreSQL
+        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, or the address of a table on a
         server (``postgresql://user@host/database?table=schema.patients``).
     form
         How a file is written; what it leaves out is found out.
@@ -190,11 +191,9 @@ def _first_records(path: Path, plan: Plan, rows: int) -> dict[str, pa.ChunkedArr
 
 def _on_server(address: str, form: DataFormat | None, tell: Progress, rows: int, trust_names: bool) -> Examination:
     """Count on the server, in one transaction that sees one state of the table and can change nothing."""
-    from hedgerow.engines.postgres import PostgresSession
-
     given = form or DataFormat()
-    with contextlib.closing(PostgresSession(read_place(address))) as session:
-        session.run("SET TRANSACTION READ ONLY")
+    with contextlib.closing(open_server(read_place(address))) as session:
+        session.read_only()
         names = [column.name for column in session.columns()]
         check_names(names, session.place, trust_names)
         withheld = session.withheld()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hedgerow.errors import DataError, Problem
-from hedgerow.outside.server import LONGEST, is_keepable, is_server, read_server
+from hedgerow.outside.server import LONGEST, is_keepable, is_postgres, read_server
 
 SCHEMA = "hedgerow"
 
@@ -49,7 +49,7 @@ def read_address(address: str | Path) -> Path | StoreAddress:
         if not str(address) or "\0" in str(address):
             raise _wrong("A store is a path or the address of a server. Got an empty text, or one with a NUL.")
         return Path(address)
-    if not is_server(address):
+    if not is_postgres(address):
         raise _wrong("A store lies in a file (a path), or on a server (postgresql://…). The address is neither.")
     if not is_keepable(address):
         raise _wrong("The address of a server holds a NUL or half a character.")

@@ -1,4 +1,4 @@
-"""The statements that a check has run where the data lies: one text for DuckDB, PostgreSQL and Spark.
+"""The statements that a check has run where the data lies: one text for DuckDB, PostgreSQL, MariaDB and Spark.
 
 They name only columns that the plan releases, and the person key, of which only a number comes back.
 """
@@ -23,7 +23,7 @@ def count_rows(place: InDatabase, names: Sequence[str], person: str | None = Non
     found = [f"c{number}" for number in range(len(names))]
     if person is not None:
         key = _cleaned(place, person, missing)
-        rank = f"DENSE_RANK() OVER (ORDER BY {key} NULLS LAST)"
+        rank = f"DENSE_RANK() OVER (ORDER BY {place.lender.last(key)})"
         columns.append(f"CASE WHEN {key} IS NULL THEN NULL ELSE {rank} END AS p")
         found.append("p")
     if not columns:
@@ -64,8 +64,8 @@ def _read(place: InDatabase, name: str, as_text: bool = False) -> str:
     column = f"t.{place.lender.quote(name)}"
     if as_text or _kind(place, name) == "text":
         return f"CAST({column} AS {place.lender.text_type}){place.lender.binary}"
-    if _kind(place, name) == "float":  # what is no number is missing
-        return f"CASE WHEN {column} = CAST('NaN' AS FLOAT) THEN NULL ELSE {column} END"
+    if _kind(place, name) == "float" and place.lender.nan is not None:  # what is no number is missing
+        return f"CASE WHEN {column} = {place.lender.nan} THEN NULL ELSE {column} END"
     return column
 
 
@@ -75,7 +75,7 @@ def _cleaned(place: InDatabase, name: str, missing: Sequence[str], as_text: bool
     if not as_text and _kind(place, name) != "text":
         return text
     lender = place.lender
-    text = f"TRIM(BOTH {lender.literal(WHITE_SPACE)} FROM {text})"
+    text = lender.trimmed(text, WHITE_SPACE)
     for marker in missing:
         text = f"NULLIF({text}, {lender.literal(marker)})"
     return f"{text}{lender.binary}"

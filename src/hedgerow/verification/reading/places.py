@@ -19,17 +19,26 @@ class Lender(Protocol):
     text_type
         What CAST makes text: TEXT, VARCHAR or STRING.
     binary
-        What stands after a text to compare it by its bytes: ``COLLATE "C"`` in PostgreSQL, nothing elsewhere.
+        What stands after a text to compare it by its bytes: ``COLLATE "C"`` in PostgreSQL, nothing in most others.
+    nan
+        The floating-point value that is no number; None where the database keeps no such value.
     """
 
     text_type: str
     binary: str
+    nan: str | None
 
     def quote(self, name: str) -> str:
         """Write the name of a column."""
 
     def literal(self, text: str) -> str:
         """Write a text."""
+
+    def last(self, expression: str) -> str:
+        """Order by an expression, with what is missing last."""
+
+    def trimmed(self, text: str, signs: str) -> str:
+        """Take some signs away at both ends of a text."""
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Return what a statement finds, in batches."""
