@@ -88,13 +88,13 @@ def anonymize(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, the address of a table on a PostgreSQL server
-        (``postgresql://user@host/database?table=schema.patients``), or a Spark frame.
+        A path (CSV, Parquet, Arrow), a pandas, polars or pyarrow table, the address of a table on a PostgreSQL or
+        MariaDB server (``postgresql://user@host/database?table=schema.patients``), or a Spark frame.
     plan
         A plan, or the path of one.
     output
         Folder to write ``data.csv`` (or ``.parquet``), ``plan.yaml`` and ``facts.json`` to, or the address of a table
-        on a PostgreSQL server to make. Spark also writes where only it reaches: ``s3a://…``, ``hdfs://…``, or
+        on a server to make. Spark also writes where only it reaches: ``s3a://…``, ``hdfs://…``, or
         ``table:NAME`` of its catalogue. It appears whole and verified, or not at all. Without it the release is only
         returned.
     seed

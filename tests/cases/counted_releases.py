@@ -19,7 +19,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 import hedgerow as hr
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.plan import Plan
 from hedgerow.verification import (
     InDatabase,
@@ -32,7 +32,7 @@ from hedgerow.verification import (
 Rows = list[dict[str, Any]]
 
 
-class Duck(Dialect):
+class Duck(SqlDialect):
     """A database of our own that runs what it is told, and remembers it."""
 
     text_type = "VARCHAR"

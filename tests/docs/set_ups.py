@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+import pyarrow as pa
 import pytest
 
 from tests.cases.data import data
 from tests.docs.blocks import ROOT
+from tests.engines import mariadb_server
 from tests.processes.postgres import programs
 from tests.processes.spark import submit_arguments
 
@@ -119,6 +122,25 @@ def _postgres(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"instead": {HOST: quote(socket, safe="")}}
 
 
+def _mariadb(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """With a MariaDB server that has a table of the demo's patients, and a role for who works there."""
+    address = request.getfixturevalue("mariadb")
+    with (folder / "patients.csv").open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    there = mariadb_server.database(address, "health")
+    mariadb_server.load(there, pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)}), "patients")
+    mariadb_server.execute(
+        address,
+        "CREATE DATABASE research",
+        "CREATE USER ann@localhost IDENTIFIED BY '…'",
+        "GRANT SELECT, CREATE TEMPORARY TABLES ON health.* TO ann@localhost",
+        "GRANT SELECT, INSERT, CREATE, ALTER, DROP, CREATE TEMPORARY TABLES ON research.* TO ann@localhost",
+    )
+    request.getfixturevalue("monkeypatch").setenv("MYSQL_PWD", "…")  # for what runs in Python
+    socket = address.partition("?")[2]
+    return {"instead": {f"{HOST}/health?": f"localhost/health?{socket}&"}}
+
+
 SET_UPS: Mapping[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
     "demo": _demo,
     "checkout": _checkout,
@@ -126,5 +148,6 @@ SET_UPS: Mapping[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] =
     "arx": _arx,
     "spark": _spark,
     "postgres": _postgres,
+    "mariadb": _mariadb,
     "wide": _wide,
 }

@@ -82,8 +82,9 @@ def anonymize(
             "--output",
             "-o",
             metavar="DIR|TABLE",
-            help="Folder to create, or table: postgresql://user@host/database?table=schema.name; with Spark also "
-            "s3a://…, hdfs://… or table:NAME. It appears whole and verified, or not at all.",
+            help="Folder to create, or table: postgresql://user@host/database?table=schema.name or "
+            "mariadb://…; with Spark also s3a://…, hdfs://… or table:NAME. It appears whole and verified, or not at "
+            "all.",
         ),
     ],
     format: FormatOption = None,

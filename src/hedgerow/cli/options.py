@@ -13,7 +13,8 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="{files} file, or a table on a server: postgresql://user@host/database?table=schema.name.",
+        help="{files} file, or a table on a server: postgresql://user@host/database?table=schema.name, "
+        "mariadb://user@host/database?table=name.",
     ),
 ]
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML).")]

@@ -1,4 +1,4 @@
-"""Where tables lie: in memory, in DuckDB, on a PostgreSQL server, in Spark. Read collapsed, run, apply, write.
+"""Where tables lie: in memory, in DuckDB, on a server, in Spark. Read collapsed, run, apply, write.
 
 Everything in between knows nothing of engines, and a release does not depend on the one that made it.
 

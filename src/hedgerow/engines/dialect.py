@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Dialect:
+class SqlDialect:
     """As DuckDB, PostgreSQL and Spark write it; a session of another database says what differs there.
 
     Attributes

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.engines.hearing import Hearing
 from hedgerow.engines.relay import Relay
 from hedgerow.engines.sql import Kind, SqlColumn
@@ -47,7 +47,7 @@ AT_REST = "256MB"
 """What it keeps of that between statements: while groups are formed and checked, the memory is theirs."""
 
 
-class DuckDBSession(Dialect):
+class DuckDBSession(SqlDialect):
     """A private database that holds the columns which a plan needs of one file or table, and nothing else.
 
     DuckDB does not tell names apart that differ in capitals only, so columns have names of our own in it.

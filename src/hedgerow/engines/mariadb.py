@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.engines import mariadb_rows as rows_of
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.engines.hearing import Found, Hearing
 from hedgerow.engines.mariadb_release import Releases
 from hedgerow.engines.place import TablePlace, quoted
@@ -92,7 +92,7 @@ MEANINGS = {
 }
 
 
-class MariaDbSession(Releases, Dialect):
+class MariaDbSession(Releases, SqlDialect):
     """A table or view on a server.
 
     Parameters

@@ -53,26 +53,26 @@ def literal(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Field:
+class SentColumn:
     """A column of an answer: its name, the type in which it is handed on, and that of its text if it is none."""
 
     name: str
     type: pa.DataType
 
 
-def fields_of(cursor: Any) -> list[Field]:
+def fields_of(cursor: Any) -> list[SentColumn]:
     """Say what the columns of an answer are."""
-    return [Field(one.name, _type(one)) for one in cursor._result.fields]
+    return [SentColumn(one.name, _type(one)) for one in cursor._result.fields]
 
 
-def schema_of(fields: Sequence[Field]) -> pa.Schema:
+def schema_of(fields: Sequence[SentColumn]) -> pa.Schema:
     """Return the columns of an answer."""
     import pyarrow as pa
 
     return pa.schema([pa.field(one.name, one.type) for one in fields])
 
 
-def batch_of(fields: Sequence[Field], rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+def batch_of(fields: Sequence[SentColumn], rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
     """Turn rows of texts into columns of their types.
 
     Raises

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.engines.hearing import Found, Hearing
 from hedgerow.engines.place import MARK, TablePlace, quoted
 from hedgerow.engines.relay import Relay
@@ -109,7 +109,7 @@ MEANINGS = {
 }
 
 
-class PostgresSession(Dialect):
+class PostgresSession(SqlDialect):
     """A table or view on a server."""
 
     library = "pyarrow"

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.engines.spark_driver import hushed, open_spark, why_failed, why_lost
 from hedgerow.engines.sql import Kind, SqlColumn
 from hedgerow.errors import DataError, Problem
@@ -85,7 +85,7 @@ class FileContents:
     sha256: str
 
 
-class SparkTable(Dialect):
+class SparkTable(SqlDialect):
     """A table in Spark, as the SQL engine sees it.
 
     Parameters

@@ -93,7 +93,7 @@ class SqlSession(Protocol):
     origin
         The file or table in memory that the source was read from; None: the source is the data itself.
     whole, nan
-        What its :class:`~hedgerow.engines.dialect.Dialect` says.
+        What its :class:`~hedgerow.engines.dialect.SqlDialect` says.
     """
 
     place: str

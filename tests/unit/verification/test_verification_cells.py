@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hedgerow.engines.dialect import Dialect
+from hedgerow.engines.dialect import SqlDialect
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
 from hedgerow.verification import InDatabase, InFile, verify_in_place
@@ -451,7 +451,7 @@ def test_fingerprints() -> None:
 # -- statements in a database ------------------------------------------------------------------------------------------
 
 
-class Lender(Dialect):
+class Lender(SqlDialect):
     """A database that runs what it is told."""
 
     text_type, binary = "VARCHAR", ""

@@ -73,7 +73,10 @@ def _show_opening(session: Session, body: ui.column) -> None:
 
     async def connect(address: str) -> None:
         if not is_server(address):
-            hint = "for example postgresql://user@host/database?table=schema.patients"
+            hint = (
+                "for example postgresql://user@host/database?table=schema.patients"
+                " or mariadb://user@host/database?table=patients"
+            )
             raise DataError(Problem("table-address", "This is not the address of a table on a server.", hint=hint))
         await chosen(address)
 
@@ -106,10 +109,12 @@ def _show_opening(session: Session, body: ui.column) -> None:
             if session.settings.databases:
                 with theme.card():
                     theme.heading("Connect a database")
-                    ui.label("A table on a PostgreSQL server. Records stay there: only counts come out.").classes(
-                        "muted"
+                    ui.label(
+                        "A table on a PostgreSQL or MariaDB server. Records stay there: only counts come out."
+                    ).classes("muted")
+                    address = ui.input(
+                        "Address", placeholder="postgresql://… or mariadb://user@host/database?table=patients"
                     )
-                    address = ui.input("Address", placeholder="postgresql://user@host/database?table=schema.patients")
                     address.classes("w-full").props(
                         'outlined dense data-testid=address autocomplete=off input-style="font-family: monospace"'
                     )

@@ -187,7 +187,9 @@ class _Screen:
     def _show_server(self) -> None:
         """Let a change come from a table on a server."""
         with ui.row().classes("w-full gap-3 items-center"):
-            place = ui.input("Or a table on a server", placeholder="postgresql://user@host/database?table=schema.name")
+            place = ui.input(
+                "Or a table on a server", placeholder="postgresql://… or mariadb://user@host/database?table=name"
+            )
             place.classes("grow").props("outlined dense autocomplete=off data-testid=change-address")
             verbs = {verb: title for verb, (title, _) in CHANGES.items()}
             verb = ui.select(verbs, value="insert").props("outlined dense data-testid=change-verb")
