@@ -13,6 +13,7 @@ from hedgerow.engines.descriptor import AUTO, ENGINES, EngineDescriptor, EngineW
 from hedgerow.engines.kinds_of_data import is_local
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.read import file_extent
 from hedgerow.outside.server import check_path
 from hedgerow.outside.stores import is_in_spark
@@ -55,6 +56,7 @@ def open_engine(
     tell
         Called with the number of rows read so far.
     """
+    data = taken_over(data)
     chosen = _chosen(data, engine, whole)
     given = {"master": master, "driver_profiles": driver_profiles}
     options = {name: value for name, value in given.items() if value is not None}

@@ -15,6 +15,7 @@ from hedgerow.engines.descriptor import EngineWish
 from hedgerow.engines.opening import is_large_file, suited
 from hedgerow.engines.place import read_place
 from hedgerow.microdata import Table
+from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.read import read_gathered
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.plan import Plan
@@ -22,6 +23,7 @@ from hedgerow.plan import Plan
 
 def read_records(data: Any, plan: Plan) -> Table:
     """Read every record of some data: the columns that a plan needs, and the key."""
+    data = taken_over(data)
     check_path(data)
     if is_server(data):
         with contextlib.closing(suited(data).opened(EngineWish(data, plan))) as engine:

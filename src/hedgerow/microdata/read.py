@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
+from hedgerow.microdata.frames import warn_of_lost_zeros
 from hedgerow.microdata.header import first_record
 from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
@@ -316,6 +317,7 @@ def _read_stream(source: Any, wanted: list[str], plan: Plan) -> tuple[pa.Table, 
     table = _stream_table(source)
     names = tuple(table.column_names)
     check_columns(names, plan, place_of(source))
+    warn_of_lost_zeros(table, plan)
     return table.select(wanted), names
 
 

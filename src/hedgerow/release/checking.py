@@ -17,6 +17,7 @@ from hedgerow.engines.opening import LARGE_FILE, is_local, suited
 from hedgerow.engines.rows import CountedLink
 from hedgerow.engines.sql import SqlColumn, SqlEngine, SqlSession
 from hedgerow.errors import BrokenPromise, Problem
+from hedgerow.microdata.frames import taken_over
 from hedgerow.outside.server import check_path
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.formats import release_formats
@@ -76,6 +77,7 @@ def where_is(engine: Engine) -> Where:
 @contextlib.contextmanager
 def where_found(original: Any) -> Iterator[Where | None]:
     """Say where the check finds an original that somebody names: a file, a table on a server, a Spark frame."""
+    original = taken_over(original)
     if not is_in_spark(original):
         check_path(original)
     if original is None or is_local(original):

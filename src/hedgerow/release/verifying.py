@@ -9,6 +9,7 @@ from typing import Any
 from hedgerow.engines.opening import is_local
 from hedgerow.engines.place import read_place
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.microdata.frames import taken_over
 from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.outside.stores import is_in_spark, local_path
@@ -45,7 +46,7 @@ def verify(
     master
         The Spark cluster that reads a release which only Spark reaches, where no session is running.
     """
-    release = local_path(release)
+    release, original = local_path(release), taken_over(original)
     elsewhere = is_server(release) or is_in_spark(release)
     if key is not None and (elsewhere or isinstance(release, Release)):
         message = "Only a release folder can be signed: a table, or what lies in a store or in memory, has none here."

@@ -16,6 +16,7 @@ from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.evaluation.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintenance import open_release as open_store
+from hedgerow.microdata.frames import taken_over
 from hedgerow.outside.intake import open_regular
 from hedgerow.outside.outputs.file import FOR_ALL, FOR_ITS_OWNER, put_bytes
 from hedgerow.outside.outputs.trouble import refuse_link
@@ -179,6 +180,7 @@ def report(
     tell = progress or silent
     if threshold is not None:
         accepted_risk(threshold)
+    original = taken_over(original)
     audience = _audience(audience, original is not None or store is not None)
     if form == "pdf":
         check_available()

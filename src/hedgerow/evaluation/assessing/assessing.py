@@ -19,6 +19,7 @@ from hedgerow.evaluation.assessing.special import USUAL_FRACTION, shares_of_scor
 from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
 from hedgerow.evaluation.drafting.draft import in_likely_encoding
 from hedgerow.microdata import Table
+from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.microdata import person_codes, ranks
 from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -105,7 +106,7 @@ def assess(
     >>> found.met, found.holds["ill"]["p"]
     (False, 1)
     """
-    tell = progress or silent
+    data, tell = taken_over(data), progress or silent
     asked = plan if plan is None or isinstance(plan, Plan) else Plan.load(plan)
     if size is not None and size < 1:
         raise HedgerowError(Problem("usage", f"The 'size' parameter must be 1 or more. Got {size} instead."))

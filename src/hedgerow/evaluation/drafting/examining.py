@@ -30,6 +30,7 @@ from hedgerow.evaluation.drafting.draft import (
 )
 from hedgerow.evaluation.drafting.examination import PREVIEW, Examination, Preview
 from hedgerow.evaluation.tightening import propose_for
+from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.read import clean, file_schema, read_batches
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.plan import DataFormat, Plan
@@ -135,6 +136,7 @@ def examine(
     >>> seen.records, [column.filled for column in seen.columns], seen.preview[0]
     (90, [90, 60], ('f', 'a'))
     """
+    source = taken_over(source)
     check_path(source)
     if is_server(source):
         return _on_server(source, form, progress or silent, rows, trust_names)
