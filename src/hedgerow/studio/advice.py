@@ -42,7 +42,7 @@ def advice_on(column: ColumnView, plan: Plan) -> Iterator[Advice]:
     coarsened = attribute.free or attribute.hierarchy is not None
     if column.level is None and not coarsened:
         text = "It can only stay as it is or become nothing (*). Group its values, and some meaning is kept."
-        yield Advice(text, "Group its values", where=f"/limits?column={quote(column.name)}")
+        yield Advice(text, "Group its values", where=f"/limits?column={quote(column.name)}&group=1")
     fits = coarsened == bool(column.rule) and not attribute.free  # it is coarsened as was proposed
     if column.level is not None and attribute.limit is None and fits:
         text = f"It may be coarsened to nothing (*). Should {column.leaves} remain at least?"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from hedgerow.errors import PlanError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn
+from hedgerow.evaluation.drafting.suggesting import suggestions
 from hedgerow.plan import Attribute, HierarchySpec
 from hedgerow.plan.hierarchy import Hierarchy, builders
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS, typed_numbers
@@ -82,6 +85,47 @@ def first_choice(column: SeenColumn, attribute: Attribute) -> tuple[str, dict[st
         return "flat", typed
     now = HIERARCHY_KINDS[attribute.hierarchy.kind]
     return now.name, typed | dict(now.rule.typed(attribute.hierarchy) if now.rule is not None else {})
+
+
+def suggested(column: SeenColumn) -> list[dict[str, Any]]:
+    """Return what the values of a column suggest, as a person would have chosen and typed it."""
+    found = []
+    for suggestion in suggestions(column):
+        spec = HierarchySpec.model_validate(suggestion.rule)
+        rule = HIERARCHY_KINDS[spec.kind].rule
+        tree = None if spec.tree is None else Hierarchy.from_tree(spec.tree, as_printed=True)
+        given = None if tree is None else {"names": tree.names, "parents": tree.parents}
+        typed = {} if rule is None else dict(rule.typed(spec))
+        found.append({"title": suggestion.title, "kind": spec.kind, "typed": typed, "given": given})
+    return found
+
+
+def from_spreadsheet(text: str) -> str:
+    r"""Turn rows that were pasted from a spreadsheet into a hierarchy file.
+
+    Rows that are shorter go on with their last cell; where the last cells differ, ``*`` goes above them.
+
+    Examples
+    --------
+    >>> print(from_spreadsheet("Reno\tWest\nWichita\tMidwest\tKansas"), end="")
+    Reno;West;West;*
+    Wichita;Midwest;Kansas;*
+    """
+    delimiter = next((mark for mark in "\t;," if mark in text), "\t")
+    cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    rows = []
+    for row in cells:
+        while row and not row[-1]:
+            row.pop()
+        if row:
+            rows.append(row)
+    wide = max(map(len, rows), default=0)
+    rows = [row + [row[-1]] * (wide - len(row)) for row in rows]
+    if len({row[-1] for row in rows}) > 1 or wide == 1:
+        rows = [[*row, "*"] for row in rows]
+    written = io.StringIO()
+    csv.writer(written, delimiter=";", lineterminator="\n").writerows(rows)
+    return written.getvalue()
 
 
 def records_under(tree: Hierarchy, leaf_of: dict[str, str], counts: Any) -> list[int]:

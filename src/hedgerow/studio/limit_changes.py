@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hedgerow.microdata import FreeColumn, QuasiIdentifier
@@ -10,8 +10,10 @@ from hedgerow.microdata.columns import spellings
 from hedgerow.plan import Attribute, Limit, Plan
 from hedgerow.plan.hierarchy import Hierarchy, editing, limits
 from hedgerow.plan.hierarchy.numbers import Number, number_label
+from hedgerow.studio.level_words import level_words
 
 NAMES_SHOWN = 3
+RAISE = "raise the level to "
 
 
 def changed_parts(before: Plan | None, after: Plan | None) -> str:
@@ -24,11 +26,13 @@ def changed_parts(before: Plan | None, after: Plan | None) -> str:
     return ", ".join([*columns, *others])
 
 
-def in_short(attribute: Attribute) -> str:
-    """Say the limit of a column in a few words.
+def in_short(attribute: Attribute, examples: Sequence[str] = ()) -> str:
+    """Say the limit of a column in a few words; ``examples``: what a value of it is on each level, if that is known.
 
     Examples
     --------
+    >>> in_short(Attribute(role="quasi-identifier", hierarchy={"dates": ["month", "year"]}, limit=Limit(level=2)))
+    'at most the year'
     >>> in_short(Attribute(role="quasi-identifier", limit=Limit(nodes=("a", "b", "c", "d", "e"))))
     '5 limits: a, b, c …'
     >>> in_short(Attribute(role="quasi-identifier", intervals="free", limit=Limit(cuts=(50_000,), width=40_000)))
@@ -40,7 +44,10 @@ def in_short(attribute: Attribute) -> str:
     if limit.nodes is None:
         cuts = ["cut at " + ", ".join(f"{cut:,}" for cut in limit.cuts)] if limit.cuts else []
         width = [] if limit.width is None else [f"width up to {limit.width:,}"]
-        return "; ".join(cuts + width) if limit.level is None else limit.describe()
+        if limit.level is None:
+            return "; ".join(cuts + width)
+        words = level_words(attribute, limit.level, examples)
+        return f"stay {words}" if limit.level == 0 else f"at most {words}"
     if len(limit.nodes) == 1:
         return f"limit: {limit.nodes[0]}"
     more = " …" if len(limit.nodes) > NAMES_SHOWN else ""
@@ -112,6 +119,19 @@ def of_numbers(cuts: Iterable[Number], width: Number | None) -> dict[str, Any] |
     return parts | ({} if width is None else {"width": width}) or None
 
 
+def change_words(attribute: Attribute, change: str, examples: Sequence[str] = ()) -> str:
+    """Say a change of an explanation's lifts with levels in words.
+
+    Examples
+    --------
+    >>> age = Attribute(role="quasi-identifier", hierarchy={"bands": [5, 10]})
+    >>> change_words(age, "raise the level to 2"), change_words(age, "lift '30-39'")
+    ('at most bands of 10', "lift '30-39'")
+    """
+    level = change.removeprefix(RAISE)
+    return change if level == change else f"at most {level_words(attribute, int(level), examples)}"
+
+
 def lifted(column: QuasiIdentifier, limit: Limit | None, change: str) -> tuple[bool, Any]:
     """Find the limit that a change would leave, in the words of an explanation's lifts.
 
@@ -131,7 +151,7 @@ def lifted(column: QuasiIdentifier, limit: Limit | None, change: str) -> tuple[b
             ways["remove the width"] = of_numbers(column.cuts, None)
     elif limit.level is not None:
         for level in range(limit.level + 1, column.hierarchy.height + 1):
-            ways[f"raise the level to {level}"] = {"level": level}
+            ways[f"{RAISE}{level}"] = {"level": level}
     else:
         for node in column.marked:
             ways[f"lift {column.hierarchy.names[node]!r}"] = toggled(limit, column.hierarchy, node)

@@ -44,6 +44,7 @@ class TableReading:
         self._plan: tuple[str, Any] | None = None
         self._encoded: tuple[str, Any] | None = None
         self._under: tuple[str, Any, Any] | None = None
+        self._known: tuple[str, dict[str, list[str]]] | None = None
 
     # -- tables and plans ----------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ class TableReading:
                 sizes[column.name] = f"{len(column.intervals.scaled):,} numbers, free intervals"
             else:
                 values = len(editing.of_plan(column.hierarchy).leaf_nodes)
-                sizes[column.name] = f"{values:,} values, height {column.hierarchy.height}"
+                sizes[column.name] = f"{values:,} values"
         name = asked["column"]
         tree, numbers = tree_view(microdata, outlook, name), numbers_view(microdata, name)
         if tree is not None and len(tree.hierarchy.names) > MOST_NODES:
@@ -135,6 +136,7 @@ class TableReading:
             "numbers": None if numbers is None else numbers.to_dict(),
             "step": number_label(step_of(microdata, name)),
             "sizes": sizes,
+            "examples": self.examples(asked),
         }
 
     def lifted(self, asked: Asked) -> Answer:
@@ -146,25 +148,44 @@ class TableReading:
         known, left = limit_changes.lifted(column, limit, asked["change"])
         return {"known": known, "limit": left}
 
+    def examples(self, asked: Asked) -> Answer:
+        """Say what a value of each column with a hierarchy is on each level; limits make no difference to it."""
+        from hedgerow.microdata import TreeColumn
+        from hedgerow.studio.level_words import examples_of
+
+        microdata = self._microdata(asked)
+        assert self._encoded is not None
+        if self._known is None or self._known[0] != self._encoded[0]:
+            found = {}
+            for place, column in enumerate(microdata.columns):
+                if isinstance(column, TreeColumn):
+                    labels = examples_of(column.hierarchy, microdata.codes(place), microdata.counts)
+                    found[column.name] = [_short(label) for label in labels]
+            self._known = self._encoded[0], found
+        return self._known[1]
+
     # -- hierarchies ---------------------------------------------------------------------------------------------------
 
     def hierarchy(self, asked: Asked) -> Answer:
-        """Read a hierarchy file that somebody brought."""
+        """Read a hierarchy file that somebody brought, or rows that were pasted from a spreadsheet."""
         from hedgerow.plan.hierarchy import read_hierarchy
+        from hedgerow.studio.hierarchy_wishes import from_spreadsheet
 
         path = Path(asked["path"])
         if path.stat().st_size > LARGEST_HIERARCHY:
             raise DataError(Problem("too-much", "This file is too large to be a hierarchy.", hint="upload another"))
+        if asked.get("pasted"):
+            path.write_text(from_spreadsheet(path.read_text(encoding="utf-8")), encoding="utf-8")
         tree = read_hierarchy(path, as_printed=True)  # whether the method can do with it is for the plan to say
         return {"names": tree.names, "parents": tree.parents}
 
     def first_wish(self, asked: Asked) -> Answer:
         """Say how a column is coarsened now, with something to begin with for every other way."""
-        from hedgerow.studio.hierarchy_wishes import first_choice
+        from hedgerow.studio.hierarchy_wishes import first_choice, suggested
 
         column, plan = self._column(asked), self._given_plan(asked)
         kind, typed = first_choice(column, plan.attributes[column.name])
-        return {"kind": kind, "typed": typed, "unlisted": column.unlisted}
+        return {"kind": kind, "typed": typed, "unlisted": column.unlisted, "suggestions": suggested(column)}
 
     def wish(self, asked: Asked) -> Answer:
         """Build the tree that somebody wishes for a column."""
@@ -293,8 +314,8 @@ def _short(text: str) -> str:
 # -- the process -------------------------------------------------------------------------------------------------------
 
 QUESTIONS = (
-    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted", "proposed_limits"),
-    *("hierarchy", "first_wish", "wish"),
+    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted", "examples"),
+    *("proposed_limits", "hierarchy", "first_wish", "wish"),
 )
 
 

@@ -14,6 +14,7 @@ from hedgerow.plan import Plan
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.verdict import risks_of_facts
 from hedgerow.studio.jobs import Job, State
+from hedgerow.studio.level_words import levels_in_words
 
 
 @dataclass(eq=False)
@@ -124,6 +125,6 @@ def _title(plan: Plan) -> str:
     limited = sum(1 for name in plan.quasi_identifiers if plan.attributes[name].limit is not None)
     limits = f"{limited} limit" + ("" if limited == 1 else "s") if limited else "no limits"
     asked = ", ".join(f"{name} = {value}" for name, value in plan.short()["privacy"].items())
-    chosen = ", ".join(f"{name} {level}" for name, level in (plan.method.levels or {}).items())
+    chosen = levels_in_words(plan, plan.method.levels or {})
     method = f"{plan.method.name} at {chosen}" if chosen else name_of_method(plan)
     return f"{method}, {asked}, {limits}"

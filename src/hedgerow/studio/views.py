@@ -58,6 +58,16 @@ class ColumnView:
         return cls(**{**raw, "notes": tuple(raw["notes"]), "bars": bars})
 
 
+@dataclass(frozen=True, eq=False)
+class SuggestedWish:
+    """A way to coarsen a column that its values suggest: its title, its kind, and what would be typed or given."""
+
+    title: str
+    kind: str
+    typed: Mapping[str, Any]
+    given: Hierarchy | None
+
+
 @dataclass(frozen=True)
 class FirstWish:
     """How a column is coarsened now, and for every other way something to begin with.
@@ -66,11 +76,23 @@ class FirstWish:
     ----------
     unlisted
         Values of the column that are not looked at.
+    suggestions
+        Ways that its values suggest.
     """
 
     kind: str
     typed: Mapping[str, Any]
     unlisted: int
+    suggestions: tuple[SuggestedWish, ...] = ()
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> FirstWish:
+        """Take what a reader sent."""
+        suggestions = tuple(
+            SuggestedWish(one["title"], one["kind"], one["typed"], one["given"] and tree_of(one["given"]))
+            for one in raw["suggestions"]
+        )
+        return cls(**{**raw, "suggestions": suggestions})
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,12 +229,15 @@ class Look:
         Grid that cuts of its numbers lie on.
     sizes
         A few words about every quasi-identifier.
+    examples
+        What a value of every quasi-identifier with a hierarchy is on each level.
     """
 
     tree: TreeView | None
     numbers: NumbersView | None
     step: Number
     sizes: Mapping[str, str]
+    examples: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Look:
@@ -222,6 +247,7 @@ class Look:
             None if raw["numbers"] is None else NumbersView.of(raw["numbers"]),
             number_of(raw["step"]),
             {str(name): str(size) for name, size in raw["sizes"].items()},
+            {str(name): tuple(map(str, labels)) for name, labels in raw["examples"].items()},
         )
 
 

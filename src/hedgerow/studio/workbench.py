@@ -226,6 +226,10 @@ class Workbench:
         """What is known of a column, and of all others in short."""
         return Look.of(self._ask("look", self._planned(), column=column))
 
+    def examples(self) -> dict[str, Sequence[str]]:
+        """What a value of every quasi-identifier with a hierarchy is on each level."""
+        return self._ask("examples", self._planned())
+
     def tree(self, column: str) -> TreeView | None:
         """The hierarchy of a column with counts; None if it has free intervals."""
         return self.look(column).tree
@@ -306,14 +310,14 @@ class Workbench:
 
     # -- hierarchies and stores ----------------------------------------------------------------------------------------
 
-    def read_hierarchy(self, path: Path) -> Hierarchy:
-        """Read a hierarchy file that somebody brought."""
-        return tree_of(self._reader.ask("hierarchy", path=str(path)))
+    def read_hierarchy(self, path: Path, pasted: bool = False) -> Hierarchy:
+        """Read a hierarchy file that somebody brought, or rows that were pasted from a spreadsheet."""
+        return tree_of(self._reader.ask("hierarchy", path=str(path), pasted=pasted))
 
     def first_wish(self, column: str) -> FirstWish:
         """How a column is coarsened now, and what to begin with for every other way."""
         assert self.source is not None
-        return FirstWish(**self._ask("first_wish", self._planned(), column=column, form=self.source.form))
+        return FirstWish.of(self._ask("first_wish", self._planned(), column=column, form=self.source.form))
 
     def wish(self, column: str, kind: str, typed: Mapping[str, Any], given: Hierarchy | None) -> HierarchyWish:
         """Build the tree that somebody wishes for a column."""

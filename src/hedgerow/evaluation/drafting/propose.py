@@ -160,6 +160,11 @@ def is_code(column: SeenColumn) -> bool:
     return _postcode(column) is not None or _code(column) is not None
 
 
+def names_ages(column: SeenColumn) -> bool:
+    """Tell whether the name of a column says that it holds ages."""
+    return bool(column.words & _AGES)
+
+
 def _names_people(column: SeenColumn) -> bool:
     words = column.words
     full_name = "name" in words and words <= _PARTS_OF_NAMES
@@ -317,6 +322,7 @@ _NUMBERED = _words(
     "patient person case record account customer client employee student member social insurance security card "
     "medical health file policy"
 )
+_AGES = _words("age ages alter lebensalter âge edad età")
 _MEASURES = _words(
     "age year years month months day days hour hours weight height bmi size amount price cost count distance duration "
     "time date birth born total value pressure"

@@ -70,6 +70,10 @@ def _as_it_is(spec: Any, _: int) -> Any:
     return spec
 
 
+def _no_words(_: Any) -> tuple[str, ...]:
+    return ()
+
+
 def _no_node(*_: Any) -> bool:
     return False
 
@@ -109,6 +113,8 @@ class KindDescriptor:
         Fills in what depends on the data: the part of the plan, and the length of the longest value that occurs.
     shows_steps
         Whether reports list what stands under the key.
+    steps
+        Words for the levels that lie between the values and the root, the finest first, as far as the rule has any.
     rule
         How the studio lets a person make one; None: it has no rule.
     """
@@ -130,6 +136,7 @@ class KindDescriptor:
     node_names: str = ""
     settled: Callable[[Any, int], Any] = _as_it_is
     shows_steps: bool = False
+    steps: Callable[[Any], Sequence[str]] = _no_words
     rule: HierarchyRule | None = None
 
 

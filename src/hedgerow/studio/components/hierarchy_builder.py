@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -16,7 +17,7 @@ from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
-from hedgerow.studio.views import FirstWish, HierarchyWish
+from hedgerow.studio.views import FirstWish, HierarchyWish, SuggestedWish
 
 UNKNOWN = {
     "error": "say so and stop",
@@ -36,7 +37,7 @@ def kinds() -> dict[str, str]:
         "flat": "flat: each value, or nothing",
         **rules,
         "free": "free intervals: numbers from – to, no tree",
-        "tree": "a file: one line per value, from the value to the root",
+        "tree": "a file or a spreadsheet: one line per value, from the value to the root",
     }
 
 
@@ -65,8 +66,11 @@ class HierarchyBuilder:
         self._found: HierarchyWish | None = None
         with ui.dialog(value=True) as self._dialog, ui.card().classes("w-full").props("data-testid=builder"):
             theme.heading(f"How “{column}” is coarsened")
+            self._suggest(first.suggestions)
             with ui.column().classes("w-full gap-3"):
-                kind = ui.select(kinds(), value=self._kind, label="Kind of hierarchy", on_change=self._chosen)
+                kind = self._kinds = ui.select(
+                    kinds(), value=self._kind, label="Kind of hierarchy", on_change=self._chosen
+                )
                 kind.classes("w-full").props("outlined dense data-testid=builder-kind")
                 self._fields = ui.column().classes("w-full gap-3")
                 rest = ui.select(UNKNOWN, value=self._typed["unknown"], label="If a value has no place in it")
@@ -83,6 +87,27 @@ class HierarchyBuilder:
         ui.timer(0.05, self._look, once=True)
 
     # -- inputs --------------------------------------------------------------------------------------------------------
+
+    def _suggest(self, found: Sequence[SuggestedWish]) -> None:
+        """Offer what the values of the column suggest."""
+        if not found:
+            return
+        with ui.column().classes("w-full gap-1"):
+            ui.label("Its values suggest:").classes("muted small")
+            with ui.row().classes("w-full gap-2"):
+                for number, one in enumerate(found):
+                    button = ui.button(one.title, on_click=theme.safely(partial(self._take_suggestion, one)))
+                    button.props(f"outline dense no-caps padding='xs sm' data-testid=suggest-{number}")
+
+    async def _take_suggestion(self, one: SuggestedWish) -> None:
+        self._typed |= one.typed
+        if one.given is not None:
+            self._given = one.given
+        if self._kinds.value == one.kind:
+            self._build_fields()
+            await self._look()
+        else:
+            self._kinds.value = one.kind  # which shows its fields and looks
 
     async def _chosen(self, event: Any) -> None:
         self._kind = event.value
@@ -106,6 +131,9 @@ class HierarchyBuilder:
             elif self._kind == "tree":
                 ui.label("A CSV file as ARX writes it: value;group;…;root in every line.").classes("muted small")
                 DropZone("A hierarchy", self._taken, accept=".csv,.txt", testid="upload-hierarchy")
+                pasted = ui.textarea("Or paste rows from a spreadsheet: value, group, larger group")
+                pasted.classes("w-full").props("outlined dense autogrow debounce=250 data-testid=builder-pasted")
+                pasted.on_value_change(theme.safely(lambda event: self._pasted(event.value or "")))
             elif rule is None:
                 ui.label("A value is published as it is, or not at all (*).").classes("muted")
 
@@ -123,9 +151,13 @@ class HierarchyBuilder:
         field.props["hint"] = hint
         field.on_value_change(lambda event: self._type(name, event.value))
 
-    async def _taken(self, stored: StoredFile) -> None:
+    async def _pasted(self, text: str) -> None:
+        if text.strip():
+            await self._taken(self._session.files.write("pasted.csv", text.encode()), pasted=True)
+
+    async def _taken(self, stored: StoredFile, pasted: bool = False) -> None:
         try:
-            self._given = await aside(self._bench.read_hierarchy, stored.path)
+            self._given = await aside(self._bench.read_hierarchy, stored.path, pasted)
         except HedgerowError as error:
             self._given = None
             await self._look()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
-from hedgerow.reports.terminal.limits import limit_words
+from hedgerow.plan import Limit
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
+from hedgerow.studio.limit_changes import in_short
 from hedgerow.studio.workbench import Workbench
 
 USUAL = "5%"
@@ -25,6 +26,7 @@ class LimitProposals:
     def __init__(self, bench: Workbench, use: Callable[[Mapping[str, Any]], Awaitable[None]]) -> None:
         self._bench, self._use = bench, use
         self._taken: dict[str, ui.checkbox] = {}
+        self._examples: Mapping[str, Sequence[str]] = {}
         with (
             ui.expansion("Propose limits", icon="auto_fix_high")
             .classes("w-full studio-card")
@@ -54,6 +56,7 @@ class LimitProposals:
         self._button.props("loading")
         try:
             found = await aside(self._bench.proposed_limits, share, asked)
+            self._examples = await aside(self._bench.examples)
         finally:
             self._button.props(remove="loading")
         self._place.clear()
@@ -94,11 +97,17 @@ class LimitProposals:
                     box.props["aria-label"] = f"Take the limit of {name}"
                     box.props["data-testid"] = f"propose-take-{name}"
                     self._taken[name] = box
-            for text in (name, limit_words(limit), each["keeps"]):
+            for text in (name, self._in_words(name, limit), each["keeps"]):
                 with ui.element("td"):
                     ui.label(text)
             with ui.element("td").classes("number"):
                 ui.label("" if limit is None else f"{each['alone']:,}")
+
+    def _in_words(self, name: str, limit: Any) -> str:
+        assert self._bench.plan is not None
+        given = None if limit is None else Limit.model_validate(limit)
+        attribute = self._bench.plan.attributes[name].model_copy(update={"limit": given})
+        return in_short(attribute, self._examples.get(name, ()))
 
     async def _take(self, proposed: Mapping[str, Any]) -> None:
         ticked = [name for name, box in self._taken.items() if box.value]

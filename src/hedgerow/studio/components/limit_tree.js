@@ -23,7 +23,7 @@ const STYLE = `
   --t-hatch: var(--hedge-hatch, rgba(60, 75, 67, .07)); --t-select: var(--hedge-select, #dbe9f6);
   --t-focus: var(--chart-3, #1a64b8); --t-on-limit: var(--accent-ink, #ffffff);
   display: flex; flex-direction: column; min-width: 0; width: 100%; color: var(--t-text); background: var(--t-surface);
-  border: 1px solid var(--t-line); border-radius: 10px; overflow: hidden; font-size: 14px; line-height: 1.3;
+  border: 1px solid var(--t-line); border-radius: 10px; overflow: clip; font-size: 14px; line-height: 1.3;
 }
 .body--dark .hr-tree {
   --t-text: var(--ink, #e3ebe6); --t-muted: var(--muted, #9fb0a7); --t-line: var(--line, #36433c);
@@ -78,6 +78,7 @@ const STYLE = `
 .hr-toggle[aria-pressed=true] path { fill: currentColor; } .hr-toggle.idle[aria-pressed=true] { background: transparent; color: var(--t-limit); border: 1px dashed var(--t-limit); }
 .hr-toggle.waiting { animation: hr-wait .8s ease-in-out infinite alternate; } @keyframes hr-wait { to { opacity: .35; } }
 .hr-foot { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: center; min-height: 48px; padding: 8px 12px; border-top: 1px solid var(--t-line); color: var(--t-muted); font-size: 13px; }
+.hr-foot.near { position: sticky; bottom: var(--bar, 3.6rem); z-index: 2; background: var(--t-surface); box-shadow: 0 -4px 12px rgba(0, 0, 0, .12); }
 .hr-key { display: inline-flex; align-items: center; gap: 6px; } .hr-swatch { width: 22px; height: 14px; border-radius: 3px; border: 1px solid var(--t-line); flex: none; }
 .hr-swatch.beyond { background-image: repeating-linear-gradient(135deg, var(--t-hatch) 0 3px, transparent 3px 6px); background-color: var(--t-hover); }
 .hr-swatch.limit { border: 0; border-top: 2px solid var(--t-limit); border-left: 2px solid var(--t-limit); border-radius: 0; background: var(--t-tint); }
@@ -275,7 +276,7 @@ export default {
         <div class="hr-buttons" role="group" aria-label="How far the tree is open">
           <button type="button" class="hr-button" @click="openTo(height0 - 1)" data-testid="tree-close-all">Close all</button>
           <button type="button" class="hr-button" v-for="level in between" :key="level" @click="openTo(level)"
-            :data-testid="'tree-open-' + level" :aria-label="'Open to level ' + level">Level {{ level }}</button>
+            :data-testid="'tree-open-' + level" :aria-label="'Open to groups such as ' + like(level)">{{ like(level) }} …</button>
           <button type="button" class="hr-button" @click="openTo(0)" data-testid="tree-open-all">Open all</button>
         </div>
       </div>
@@ -314,7 +315,7 @@ export default {
           </div>
         </div>
       </div>
-      <div class="hr-foot" v-if="limitable || editable">
+      <div class="hr-foot" :class="{ near: inPage && (chosen.length || taken.length) }" v-if="limitable || editable">
         <template v-if="limitable && !chosen.length && !taken.length">
           <span class="hr-key"><span class="hr-swatch limit"></span>limit: values below may become this, nothing coarser</span>
           <span class="hr-key"><span class="hr-swatch beyond"></span>what values may not become</span>
@@ -328,6 +329,7 @@ export default {
             <span class="hr-chosen">{{ counted(chosen.length) }} selected</span>
             <button type="button" class="hr-button" data-testid="tree-several" :aria-pressed="several" @click="several = !several">Select several</button>
             <button type="button" class="hr-button" data-testid="tree-group" :disabled="!siblings" @click="$emit('group', { nodes: chosen })">Group…</button>
+            <button type="button" class="hr-button" data-testid="tree-rest" :disabled="!rest.length" @click="$emit('group', { nodes: rest, rest: true })">Group the rest…</button>
             <button type="button" class="hr-button" data-testid="tree-move" :disabled="chosen.includes(0)" @click="takeUp">Move…</button>
             <button type="button" class="hr-button" data-testid="tree-rename" :disabled="!oneGroup" @click="$emit('rename', { node: chosen[0] })">Rename…</button>
             <button type="button" class="hr-button" data-testid="tree-dissolve" :disabled="!oneGroup || chosen[0] === 0" @click="$emit('dissolve', { node: chosen[0] })">Dissolve</button>
@@ -441,6 +443,15 @@ export default {
       const above = new Set(this.chosen.map((node) => this.tree.parents[node]));
       return above.size === 1 && !above.has(-1);
     },
+    rest() {
+      if (!this.siblings) return [];
+      const { tree, chosen } = this;
+      const above = tree.parents[chosen[0]];
+      const left = [];
+      for (let node = above + 1; node < tree.end[above]; node = tree.end[node])
+        if (!chosen.includes(node) && !tree.isOdd(node)) left.push(node);
+      return left;
+    },
     oneGroup() {
       return this.beat, this.chosen.length === 1 && this.tree.family[this.chosen[0]] > 0;
     },
@@ -533,6 +544,10 @@ export default {
           "--from": this.left(depth) + "px",
         },
       };
+    },
+    like(level) {
+      for (let node = 0; node < this.tree.size; node++) if (this.tree.heights[node] === level) return this.tree.name(node);
+      return level;
     },
     counted(number) {
       return thousands.format(number) + (number === 1 ? " row" : " rows");

@@ -34,7 +34,7 @@ class LimitTree(Element, component="limit_tree.js"):
     on_limit
         Called with the node whose limit is to be set or lifted.
     on_move, on_group, on_rename, on_dissolve
-        Called with (nodes, parent), (nodes), (node) and (node).
+        Called with (nodes, parent), (nodes, whether they are the rest), (node) and (node).
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LimitTree(Element, component="limit_tree.js"):
             self._props["height"] = height
         self._listen("limit", on_limit, lambda asked: (int(asked["node"]),))
         self._listen("move", on_move, lambda asked: (_numbers(asked["nodes"]), int(asked["parent"])))
-        self._listen("group", on_group, lambda asked: (_numbers(asked["nodes"]),))
+        self._listen("group", on_group, lambda asked: (_numbers(asked["nodes"]), bool(asked.get("rest"))))
         self._listen("rename", on_rename, lambda asked: (int(asked["node"]),))
         self._listen("dissolve", on_dissolve, lambda asked: (int(asked["node"]),))
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from nicegui import ui
 
+from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS, objectives
 from hedgerow.reports.charts import scatter
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import JobView
 from hedgerow.studio.jobs import Job
+from hedgerow.studio.level_words import levels_in_words
 from hedgerow.studio.sessions import Session
 
 LISTS = {
@@ -93,6 +95,8 @@ class NodeChooser:
             JobView(job, self._show, "nodes", always=lambda: self._button.set_enabled(True))
 
     def _show(self, job: Job) -> None:
+        plan = self._session.bench.plan
+        assert plan is not None
         view, self._found_nodes = job.result, {node["number"]: node for node in job.result["listed"]}
         self._found.clear()
         with self._found:
@@ -101,16 +105,19 @@ class NodeChooser:
                 theme.note("No node satisfies the plan: allow more records to be withheld, or ask for less.", "warn")
                 return
             theme.chart(picture(view))
-            self._table(view)
+            self._table(view, plan)
             with ui.row().classes("w-full items-center gap-3"):
-                names = {number: f"{number}: {levels_of(node)}" for number, node in self._found_nodes.items()}
+                names = {
+                    number: f"{number}. {levels_in_words(plan, node['levels'])}"
+                    for number, node in self._found_nodes.items()
+                }
                 self._chosen = ui.select(names, value=1, label="Node").classes("grow")
                 self._chosen.props("outlined dense data-testid=chosen-node")
                 ui.button("Make the release of this node", icon="play_arrow", on_click=theme.safely(self._make)).props(
                     "unelevated data-testid=make-node"
                 )
 
-    def _table(self, view: Mapping[str, Any]) -> None:
+    def _table(self, view: Mapping[str, Any], plan: Plan) -> None:
         numbers = {"levels", "marks"}
         columns = [
             {
@@ -122,7 +129,7 @@ class NodeChooser:
             }
             for name, label in COLUMNS
         ]
-        table = ui.table(columns=columns, rows=[row_of(node) for node in view["listed"]], row_key="number")
+        table = ui.table(columns=columns, rows=[row_of(node, plan) for node in view["listed"]], row_key="number")
         table.classes("w-full studio-scroll").props('flat dense data-testid=node-table aria-label="nodes"')
         table.on("row-click", lambda event: self._chosen.set_value(event.args[1]["number"]), [[], ["number"], None])
 
@@ -153,7 +160,7 @@ class ChosenLevels:
         if plan.method.levels is None:
             return
         with self._place, ui.row().classes("w-full items-center gap-3"):
-            ui.label(f"The plan chooses these levels: {levels_of({'levels': plan.method.levels})}.")
+            ui.label(f"The plan chooses these levels: {levels_in_words(plan, plan.method.levels)}.")
             ui.button("Search the levels again", icon="search", on_click=theme.safely(self._search)).props(
                 "flat data-testid=search-levels"
             )
@@ -166,25 +173,14 @@ class ChosenLevels:
         self.refresh()
 
 
-def row_of(node: Mapping[str, Any]) -> dict[str, Any]:
+def row_of(node: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """Return the cells of a node, by column."""
     numbers = {name: round(node[name], 4) for name in ("number", "withheld", "groups", "smallest", "value")}
     scores = {name: round(node["scores"][name], 4) for name in ("loss", "ncp", "granularity")}
     marks = [f"best by {', '.join(node['best_for'])}"] if node["best_for"] else []
     marks += ["minimal"] if node["minimal"] else []
     marks += ["chosen by the plan"] if node["chosen"] else []
-    return {**numbers, **scores, "levels": levels_of(node), "marks": "; ".join(marks)}
-
-
-def levels_of(node: Mapping[str, Any]) -> str:
-    """Write the levels of a node.
-
-    Examples
-    --------
-    >>> levels_of({"levels": {"age": 2, "sex": 0}})
-    'age 2, sex 0'
-    """
-    return ", ".join(f"{name} {level}" for name, level in node["levels"].items())
+    return {**numbers, **scores, "levels": levels_in_words(plan, node["levels"]), "marks": "; ".join(marks)}
 
 
 def said_of(view: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from nicegui import ui
 
 from hedgerow.anonymization.explanation import Lift
 from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.plan import Plan
+from hedgerow.plan import Attribute, Plan
 from hedgerow.plan.hierarchy import Hierarchy, editing, write_hierarchy
 from hedgerow.plan.hierarchy.numbers import Number, parse_number
 from hedgerow.studio import limit_changes, theme
@@ -23,6 +23,7 @@ from hedgerow.studio.components.limit_help import LimitHelp
 from hedgerow.studio.components.limit_proposals import LimitProposals
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.components.outlook_bar import OutlookBar
+from hedgerow.studio.level_words import level_words
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.views import NumbersView, TreeView
 from hedgerow.studio.workbench import Workbench
@@ -33,11 +34,13 @@ LEAD = (
     "nothing coarser. The bar below says at once what it costs."
 )
 POLL_SECONDS = 1.0
+ANYTHING = "anything, up to nothing at all (no limit)"
+NODE_BY_NODE = -1
 CSS = (Path(__file__).parent / "limits.css").read_text(encoding="utf-8")
 
 
-async def show(column: str = "") -> None:
-    """Show the screen; ``column`` is looked at first."""
+async def show(column: str = "", group: bool = False) -> None:
+    """Show the screen; ``column`` is looked at first, and with ``group`` asked how its values are grouped."""
     with theme.frame("limits") as session:
         ui.add_css(CSS)
         theme.title("Limits", LEAD)
@@ -47,6 +50,8 @@ async def show(column: str = "") -> None:
         board = _Board(session, session.bench.plan, column)
     await ui.context.client.connected()
     await theme.safely(board.refresh)()
+    if group:
+        await theme.safely(board.open_builder)()
 
 
 class _Board:
@@ -63,6 +68,8 @@ class _Board:
         self._line: CutLine | None = None
         self._shown: Hierarchy | None = None
         self._sizes: dict[str, str] = {}
+        self._examples: dict[str, Sequence[str]] = {}
+        self._showing = False  # what changes in the form is not what somebody chose
         self._items: dict[str, tuple[ui.element, ui.label, ui.label]] = {}
         with ui.element("div").classes("studio-halves"):
             self._help = LimitHelp(self._bench, self.lift)
@@ -91,7 +98,7 @@ class _Board:
             with ui.row().classes("items-center gap-1"):
                 self._undo = _button("undo", "Undo", theme.safely(lambda: self._step(self._bench.undo)), "undo")
                 self._redo = _button("redo", "Redo", theme.safely(lambda: self._step(self._bench.redo)), "redo")
-                ui.button("Hierarchy…", icon="account_tree", on_click=theme.safely(self._open_builder)).props(
+                ui.button("Hierarchy…", icon="account_tree", on_click=theme.safely(self.open_builder)).props(
                     "outline dense padding='xs sm' data-testid=hierarchy"
                 )
                 self._export = ui.button("Export", icon="download", on_click=theme.safely(self._send_tree)).props(
@@ -99,10 +106,10 @@ class _Board:
                 )
         with ui.element("div").classes("limits-controls") as self._controls:
             with ui.column().classes("w-full gap-0"):
-                self._level_text = ui.label("").classes("small")
-                self._level = ui.slider(min=0, max=1, step=1, value=1).props("snap markers label data-testid=level")
-                self._level.props["aria-label"] = "Levels that every value may be coarsened at most"
-                self._level.on("change", theme.safely(self._level_chosen))
+                taken = theme.safely(self._level_chosen)
+                self._level = ui.select({}, label="Every value may become at most").classes("w-full")
+                self._level.props("outlined dense data-testid=level")
+                self._level.on_value_change(lambda event: None if self._showing else taken(event))
             ui.button("No limit", on_click=theme.safely(lambda: self.change(limit=None))).props(
                 "outline dense padding='xs sm' data-testid=no-limit"
             )
@@ -114,7 +121,7 @@ class _Board:
             with self._list:
                 self._items = {name: self._item(name) for name in plan.quasi_identifiers}
         for name, (item, limit, size) in self._items.items():
-            limit.text = limit_changes.in_short(plan.attributes[name])
+            limit.text = limit_changes.in_short(plan.attributes[name], self._examples.get(name, ()))
             size.text = self._sizes.get(name, "")
             current = "true" if name == self._column else "false"
             if item.props["aria-current"] != current:
@@ -150,20 +157,27 @@ class _Board:
             self._build_panel("One moment …")
         self._show_list(plan)
         self._title.text = self._column
-        limit = plan.attributes[self._column].limit
-        self._limit_text.text = limit_changes.in_short(plan.attributes[self._column])
+        examples = self._examples.get(self._column, ())
+        self._limit_text.text = limit_changes.in_short(plan.attributes[self._column], examples)
         self._undo.set_enabled(self._bench.can_undo)
         self._redo.set_enabled(self._bench.can_redo)
         if self._shown is not None:
-            height = self._shown.height
-            self._level.props(f"max={height}")
-            if limit is not None and limit.level is not None:
-                self._level.value = limit.level
-                self._level_text.text = _levels_text(limit.level, height)
-            else:
-                self._level.value = height
-                others = "limits are set node by node" if limit is not None else "no limit"
-                self._level_text.text = f"Levels that every value may be coarsened: any ({others})"
+            self._show_levels(plan.attributes[self._column], self._shown.height, examples)
+
+    def _show_levels(self, attribute: Attribute, height: int, examples: Sequence[str]) -> None:
+        """Name every level by what a value is there, and say which of them is the limit."""
+        names = {level: level_words(attribute, level, examples) for level in range(height)}
+        options: dict[int, str] = {**names, height: ANYTHING}
+        limit = attribute.limit
+        if limit is None:
+            value = height
+        elif limit.level is None:
+            options[NODE_BY_NODE], value = "limits are set node by node", NODE_BY_NODE
+        else:
+            value = min(limit.level, height)
+        self._showing = True
+        self._level.set_options(options, value=value)
+        self._showing = False
 
     async def refresh(self) -> None:
         """Show the state of the plan and what it comes to; asked for while at work, it begins again afterwards."""
@@ -199,7 +213,7 @@ class _Board:
             return
         if column != self._column or self._again:
             return
-        self._sizes = dict(look.sizes)
+        self._sizes, self._examples = dict(look.sizes), dict(look.examples)
         if look.tree is not None:
             self._show_tree(look.tree)
         elif look.numbers is not None:
@@ -291,8 +305,9 @@ class _Board:
         await self.refresh()
 
     async def _level_chosen(self, event: Any) -> None:
-        level = int(event.args)
-        height = self._shown.height if self._shown is not None else level
+        if self._shown is None or event.value in (None, NODE_BY_NODE):
+            return
+        level, height = int(event.value), self._shown.height
         await self.change(limit={"level": level} if level < height else None)
 
     async def _toggle(self, node: int) -> None:
@@ -343,8 +358,8 @@ class _Board:
             return  # they lie there already
         await self._regroup(lambda tree: editing.move(tree, nodes, parent))
 
-    async def _group(self, nodes: list[int]) -> None:
-        name = await _ask("Name of the new group")
+    async def _group(self, nodes: list[int], rest: bool) -> None:
+        name = await _ask("Name of the new group", "other" if rest else "")
         if name is not None:
             await self._regroup(lambda tree: editing.group(tree, nodes, name))
 
@@ -393,7 +408,8 @@ class _Board:
 
     # -- hierarchies ---------------------------------------------------------------------------------------------------
 
-    async def _open_builder(self) -> None:
+    async def open_builder(self) -> None:
+        """Ask how the values of the column are coarsened."""
         column, bench = self._column, self._bench
         page = ui.context.client.content
         first = await aside(bench.first_wish, column)
@@ -425,12 +441,6 @@ def _button(icon: str, label: str, work: Any, testid: str) -> ui.button:
     button = ui.button(icon=icon, on_click=work).props(f"flat dense round data-testid={testid}").tooltip(label)
     button.props["aria-label"] = label
     return button
-
-
-def _levels_text(level: int, height: int) -> str:
-    if level == 0:
-        return "Levels that every value may be coarsened: none, values stay as they are"
-    return f"Levels that every value may be coarsened: at most {level} of {height}"
 
 
 async def _ask(label: str, value: str = "") -> str | None:

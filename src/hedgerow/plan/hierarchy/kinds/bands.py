@@ -45,6 +45,7 @@ DESCRIPTOR = KindDescriptor(
     could_be_node=_could_be_node,
     node_names="intervals are named like 30-39, or [30, 40) where numbers have fractions",
     shows_steps=True,
+    steps=lambda spec: [f"bands of {number_label(width)}" for width in spec.bands],
     rule=HierarchyRule(
         choice="bands: numbers in bands of growing width",
         fields=(Field("bands", "Widths, narrow to wide", "each a multiple of the one before: 5, 10, 20"),),

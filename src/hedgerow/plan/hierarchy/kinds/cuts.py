@@ -49,6 +49,7 @@ DESCRIPTOR = KindDescriptor(
     as_numbers=True,
     height=lambda spec: len(spec.cuts) + 1,
     could_be_node=_could_be_node,
+    steps=lambda spec: ["ranges"] * len(spec.cuts),
     node_names="intervals are named like 30-39, or [30, 40) where numbers have fractions",
     rule=HierarchyRule(
         choice="cuts: numbers between points that you choose",

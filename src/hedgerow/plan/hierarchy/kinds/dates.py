@@ -41,6 +41,7 @@ DESCRIPTOR = KindDescriptor(
     could_be_node=lambda spec, name: bool(NODE.fullmatch(name)),
     node_names="nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
     shows_steps=True,
+    steps=lambda spec: [f"the {period}" for period in spec.dates],
     rule=HierarchyRule(
         choice="dates: days, months, quarters, years, decades",
         fields=(

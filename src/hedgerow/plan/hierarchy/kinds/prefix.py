@@ -30,6 +30,11 @@ def _settled(spec: Any, longest: int) -> Any:
     return spec if spec.length is not None else spec.model_copy(update={"length": longest})
 
 
+def _steps(spec: Any) -> list[str]:
+    kept = [count for count in spec.prefix if count and (spec.length is None or count < spec.length)]
+    return ["the first character" if count == 1 else f"the first {count} characters" for count in kept]
+
+
 def _begin(numbers: Sequence[Number], longest: int) -> dict[str, Any]:
     kept = sorted({max(longest, 2) - 1, max(longest, 2) // 2}, reverse=True)
     return {"prefix": ", ".join(map(str, kept))}
@@ -59,6 +64,7 @@ DESCRIPTOR = KindDescriptor(
     node_names="nodes are named like 431**, with as many characters as a full value",
     settled=_settled,
     shows_steps=True,
+    steps=_steps,
     rule=HierarchyRule(
         choice="prefixes: the first characters, such as of zip codes",
         fields=(Field("prefix", "Characters kept at each level", "falling: 4, 2"),),
