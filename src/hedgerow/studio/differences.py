@@ -40,7 +40,7 @@ def _differences(before: Plan, after: Plan) -> Iterator[str]:
     for model in PRIVACY_MODELS.names:
         old, new = before.privacy.asked.get(model), after.privacy.asked.get(model)
         if old != new:
-            yield f"{model} {_said(model, old)} → {_said(model, new)}"
+            yield f"{_said(model, old)} → {_said(model, new)}"
     old_name, new_name = name_of_method(before), name_of_method(after)
     if before.method != after.method:
         yield f"method {old_name} → {new_name}" if old_name != new_name else f"options of {new_name}"
@@ -68,5 +68,5 @@ def _differences(before: Plan, after: Plan) -> Iterator[str]:
 
 def _said(model: str, asked: object) -> str:
     if not isinstance(asked, dict) or not asked:
-        return "not asked"
+        return f"no {model}"
     return ", ".join(dict.fromkeys(PRIVACY_MODELS[model].said(demand) or "1" for demand in asked.values()))

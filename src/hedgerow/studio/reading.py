@@ -61,7 +61,8 @@ class TableReading:
         _check_width(seen.columns)
         if drafts:
             plan = Plan.loads(seen.to_yaml(), file="draft")
-        return {**_told(seen), "form": form, "plan": None if plan is None else plan.to_dict()}
+        text = None if asked.get("plan_file") is None else Path(asked["plan_file"]).read_text(encoding="utf-8-sig")
+        return {**_told(seen), "form": form, "plan": None if plan is None else plan.to_dict(), "text": text}
 
     def plan(self, asked: Asked) -> Answer:
         """Read a plan that somebody brought; it names no files."""
@@ -74,7 +75,14 @@ class TableReading:
             text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise DataError(Problem("yaml", "The plan is not UTF-8 text.", hint="save it as UTF-8")) from None
-        return {"plan": Plan.loads(text, file=asked["name"], base=None).to_dict()}
+        return {"plan": Plan.loads(text, file=asked["name"], base=None).to_dict(), "text": text}
+
+    def written(self, asked: Asked) -> Answer:
+        """Write a plan into the file that it comes from, with its comments."""
+        from hedgerow.studio.commented import with_comments
+
+        base = None if asked["folder"] is None else Path(asked["folder"])
+        return {"text": with_comments(asked["text"], self._given_plan(asked), base)}
 
     def store(self, asked: Asked) -> Answer:
         """Look at the history of a maintained release."""
@@ -314,7 +322,7 @@ def _short(text: str) -> str:
 # -- the process -------------------------------------------------------------------------------------------------------
 
 QUESTIONS = (
-    *("examine", "plan", "store", "fits", "outlook", "explanation", "look", "lifted", "examples"),
+    *("examine", "plan", "written", "store", "fits", "outlook", "explanation", "look", "lifted", "examples"),
     *("proposed_limits", "hierarchy", "first_wish", "wish"),
 )
 

@@ -55,6 +55,8 @@ class Session:
         How columns are shown, as cards or in a table; empty: nobody has said.
     typed
         What stands in forms that are not sent yet, by field: it outlives a change of screens.
+    touring
+        Whether notes lead through the screens.
     ended
         Whether it is over: its pages do nothing any more.
     opening
@@ -74,6 +76,7 @@ class Session:
     dark: bool | None = None
     data_view: str = ""
     typed: dict[str, str] = field(default_factory=dict)
+    touring: bool = False
     ended: bool = False
     opening: tuple[str, Path | None] | None = None
 

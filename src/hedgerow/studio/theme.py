@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from nicegui import Client, ui
 
 from hedgerow.errors import HedgerowError, Problem, kind_and_place
 from hedgerow.studio.components.marked_table import cell, marked_table
+from hedgerow.studio.components.tour import show_tour
 from hedgerow.studio.sessions import Session
 
 SCREENS = {
@@ -73,9 +74,7 @@ def frame(current: str) -> Iterator[Session]:
                     link.props("aria-current=page")
                 elif session.bench.plan is None and name not in ("data", "releases"):
                     link.classes("later")
-        ui.button("Show plan", icon="description", on_click=functools.partial(show_plan, session)).props(
-            "flat dense data-testid=show-plan"
-        )
+        ui.button("Show plan", icon="description", on_click=_show_plan).props("flat dense data-testid=show-plan")
         ui.button(icon="contrast", on_click=functools.partial(_turn, session, dark)).props(
             'flat dense round aria-label="Light or dark" data-testid=dark'
         )
@@ -86,6 +85,7 @@ def frame(current: str) -> Iterator[Session]:
         body = ui.column().classes("studio-main")
     _bars[client] = ui.element("footer").classes("studio-bar")
     with body:
+        show_tour(session, current)
         yield session
 
 
@@ -115,6 +115,12 @@ def _note_page(session: Session, client: Client) -> None:
         oldest = Client.instances.get(session.pages.popleft())
         if oldest is not None and oldest is not client:
             oldest.delete()
+
+
+async def _show_plan() -> None:
+    from hedgerow.studio.components.plan_dialog import show_plan  # which takes its parts from here
+
+    await safely(lambda: show_plan(the_session()))()
 
 
 async def _turn(session: Session, dark: Any) -> None:
@@ -221,6 +227,42 @@ def keep(field: Marked, session: Session, name: str) -> Marked:
     return field
 
 
+def say_at(field: Any, error: HedgerowError) -> None:
+    """Say at a field why what stands in it cannot be so."""
+    problem = error.problems[0]
+    hint = problem.hint or ""
+    field.error = f"{problem.message} {hint[:1].upper()}{hint[1:]}".strip()
+
+
+def safely_at(field: Any, work: Callable[[], Any]) -> Callable[..., Any]:
+    """Wrap a handler as :func:`safely` does; what is wrong is said at the field that asks for it."""
+
+    async def handler(*_: Any) -> None:
+        field.error = None
+        try:
+            found = work()
+            if inspect.isawaitable(found):
+                await found
+        except HedgerowError as error:
+            if field.is_deleted:
+                raise
+            say_at(field, error)
+            the_session().log.write("refused", the_session(), reason=sorted({one.code for one in error.problems}))
+
+    return safely(handler)
+
+
+async def taken_at(field: Any, change: Callable[[], Awaitable[Sequence[Problem]]]) -> bool:
+    """Make a change of the plan that a field asks for; if it cannot be, what was typed stays and the field says why."""
+    try:
+        refuse(await change())
+    except HedgerowError as error:
+        say_at(field, error)
+        return False
+    field.error = None
+    return True
+
+
 def refuse(problems: Sequence[Problem]) -> None:
     """Raise what is wrong with a change of the plan, if anything is."""
     if problems:
@@ -252,36 +294,6 @@ def safely(work: Callable[..., Any]) -> Callable[..., Any]:
             show_problems(problems)
 
     return handler
-
-
-# -- the plan ----------------------------------------------------------------------------------------------------------
-
-
-def show_plan(session: Session) -> None:
-    """Show the plan file that stands for everything done so far."""
-    text = session.bench.plan_yaml()
-    with ui.dialog(value=True) as dialog, ui.card().classes("w-full"):
-        heading("The plan")
-        if not text:
-            ui.label("There is no plan yet: open a table first.")
-        else:
-            data = session.bench.source.name if session.bench.source else "DATA"
-            about = (
-                f"The plan for {data} as it is now: everything done here is in it. On the command line it gives the "
-                "same release. A run that was made keeps the plan of its time: take that from its result."
-            )
-            ui.label(about).classes("muted")
-            ui.html(
-                f'<pre class="yaml" tabindex="0">hedgerow anonymize {escape(data)} plan.yaml -o release/</pre>',
-                sanitize=False,
-            )
-            ui.html(f'<pre class="yaml" tabindex="0" data-testid="plan-text">{escape(text)}</pre>', sanitize=False)
-        with ui.row():
-            if text:
-                ui.button(
-                    "Download", icon="download", on_click=lambda: send(session, "plan.yaml", text.encode())
-                ).props("unelevated data-testid=download-plan")
-            ui.button("Close", on_click=dialog.close).props("flat autofocus")
 
 
 def send(session: Session, name: str, content: bytes) -> None:

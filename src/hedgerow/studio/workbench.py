@@ -5,6 +5,7 @@ The plan is always a valid one: a change that would break it is refused with the
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.anonymization.explanation import Explanation, Lift, Outlook
-from hedgerow.errors import HedgerowError, PlanError, Problem
+from hedgerow.errors import DataError, HedgerowError, PlanError, Problem
 from hedgerow.evaluation.leaving_out import without_column
 from hedgerow.evaluation.people import Repeat
+from hedgerow.outside.outputs.file import put_text
 from hedgerow.outside.server import is_server, shown
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.hierarchy import Hierarchy
@@ -75,6 +77,22 @@ class TableSource:
         return TableSource(self.place, self.name, raw["form"], records, columns, preview, repeats)
 
 
+@dataclass(frozen=True)
+class PlanFile:
+    """The file that a plan comes from.
+
+    Attributes
+    ----------
+    text
+        What stood in it; None: the plan comes from no file.
+    place
+        Where it lies, if it is the owner's own.
+    """
+
+    text: str | None = field(repr=False)
+    place: Path | None
+
+
 class Workbench:
     """What a session works on."""
 
@@ -82,6 +100,7 @@ class Workbench:
         self._folder, self._reader = folder, reader or TableReader(folder)
         self.source: TableSource | None = None
         self.plan: Plan | None = None
+        self.plan_file = PlanFile(None, None)
         self.runs: list[Run] = []
         self.version = 0
         self.store: str | None = None
@@ -107,14 +126,16 @@ class Workbench:
         with self._lock:
             self.source = source
             self.rows_are_people = False
+            self.plan_file = PlanFile(found["text"], None if file is None else Path(file))
             self._begin(taken)
 
-    def read_plan(self, path: Path, name: str) -> Plan:
-        """Read a plan that somebody brought."""
-        return Plan.from_dict(self._reader.ask("plan", path=str(path), name=name)["plan"], base=None)
+    def read_plan(self, path: Path, name: str) -> tuple[Plan, PlanFile]:
+        """Read a plan that somebody brought, which names no files."""
+        found = self._reader.ask("plan", path=str(path), name=name)
+        return Plan.from_dict(found["plan"], base=None), PlanFile(found["text"], None)
 
-    def take_plan(self, plan: Plan) -> None:
-        """Take another plan for the table, which must have the columns that it names."""
+    def take_plan(self, plan: Plan, file: PlanFile | None = None) -> None:
+        """Take another plan for the table, which must have the columns that it names; ``file``: where it is from."""
         assert self.source is not None
         there = {column.name for column in self.source.columns}
         absent = [name for name in plan.attributes if name not in there]
@@ -127,6 +148,7 @@ class Workbench:
             source = source.seen_anew(self._reader.ask("examine", source.place, form=form))
         with self._lock:
             self.source = source
+            self.plan_file = file or PlanFile(None, None)
             self._begin(plan)
 
     def _begin(self, plan: Plan) -> None:
@@ -203,6 +225,34 @@ class Workbench:
     def plan_yaml(self) -> str:
         """The plan as a file that needs no other."""
         return "" if self.plan is None else self.plan.to_yaml()
+
+    def plan_text(self, folder: Path | None = None) -> str:
+        """The plan as a file: that which it comes from, with its comments, where it comes from one.
+
+        ``folder`` is where it will lie; None: it may name no other files.
+        """
+        plan, file = self._planned(), self.plan_file
+        if file.text is None:
+            return plan.to_yaml()
+        asked = {"plan": _plain(plan.to_dict()), "text": file.text, "folder": None if folder is None else str(folder)}
+        return str(self._reader.ask("written", **asked)["text"])
+
+    def save_plan(self, place: Path, over: bool = False) -> None:
+        """Write the plan to a file of its owner; ``over``: in place of another, or of what others made of it since.
+
+        Raises
+        ------
+        DataError
+            There is such a file, and it is not the one that the plan comes from as it was read.
+        """
+        text = self.plan_text(place.parent)
+        mine = self.plan_file.place == place and place.is_file() and _text_of(place) == self.plan_file.text
+        if not (over or mine) and os.path.lexists(place):
+            message = "There is such a file already, and it is another one."
+            raise DataError(Problem("output-in-use", message, hint="save again to replace it, or give another name"))
+        put_text(place, text, "The plan", replace=True)
+        with self._lock:
+            self.plan_file = PlanFile(text, place)
 
     # -- what the plan comes to ----------------------------------------------------------------------------------------
 
@@ -391,6 +441,14 @@ class Workbench:
         for run in self.runs:
             run.close()
         self.runs = []
+
+
+def _text_of(place: Path) -> str | None:
+    """Return what stands in a file of the owner's, if that is text."""
+    try:
+        return place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _plain(raw: Any) -> Any:

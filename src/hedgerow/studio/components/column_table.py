@@ -9,12 +9,13 @@ from nicegui import ui
 
 from hedgerow.plan import Plan
 from hedgerow.studio import theme
-from hedgerow.studio.advice import advice_on, remarks_on
+from hedgerow.studio.advice import Advice, advice_on, remarks_on
 from hedgerow.studio.components.roles import ROLES
 from hedgerow.studio.limit_changes import in_short
 from hedgerow.studio.views import ColumnView
 
 GiveRole = Callable[[Sequence[ColumnView], str], Awaitable[None]]
+Follow = Callable[[ColumnView, Advice], Awaitable[None]]
 EXAMPLES = 3
 HEAD = {
     "name": "column",
@@ -34,6 +35,11 @@ SPREAD_CELL = """<q-td :props="props"><span class="spark" aria-hidden="true"><i 
  :style="{ height: share + '%' }"></i></span></q-td>"""
 TICK = """<q-checkbox dense v-model="props.selected" :aria-label="'Tick ' + props.row.name" />"""
 TICK_ALL = """<q-checkbox dense v-model="props.selected" aria-label="Tick all columns" />"""
+WHY_CELL = """<q-td :props="props" class="wraps">{{ props.value }}
+<div v-if="props.row.advice.length" class="row-advice">
+<button v-for="(text, number) in props.row.advice" type="button" class="hr-advice"
+ :data-testid="'table-advice-' + props.row.name + '-' + number" :aria-label="props.row.name + ': ' + text"
+ @click="$parent.$emit('advice', [props.row.name, number])">{{ text }}</button></div></q-td>"""
 TEXT_CELL = """<q-td :props="props" class="wraps">{{ props.value }}</q-td>"""
 NAME_CELL = """<q-td :props="props" class="wraps"><b>{{ props.value }}</b></q-td>"""
 
@@ -47,10 +53,13 @@ class ColumnTable:
         What is shown.
     give
         Gives columns a role.
+    follow
+        Does what is advised about a column.
     """
 
-    def __init__(self, columns: Sequence[ColumnView], plan: Plan, give: GiveRole) -> None:
-        self._columns, self._give = {column.name: column for column in columns}, give
+    def __init__(self, columns: Sequence[ColumnView], plan: Plan, give: GiveRole, follow: Follow) -> None:
+        self._columns, self._plan = {column.name: column for column in columns}, plan
+        self._give, self._follow = give, follow
         with ui.row().classes("w-full items-end gap-3"):
             search = ui.input("Find a column").props("outlined dense clearable data-testid=find-column")
             self._role = ui.select(ROLES, value="identifier", label="Role of those ticked").classes("w-64")
@@ -78,14 +87,23 @@ class ColumnTable:
         self._table.add_slot("body-cell-role", ROLE_CELL)
         self._table.add_slot("body-cell-spread", SPREAD_CELL)
         self._table.add_slot("body-cell-name", NAME_CELL)
-        for name in ("seen", "why", "limit"):
+        self._table.add_slot("body-cell-why", WHY_CELL)
+        for name in ("seen", "limit"):
             self._table.add_slot(f"body-cell-{name}", TEXT_CELL)
         self._table.on("role", theme.safely(self._one))
+        self._table.on("advice", theme.safely(self._advised))
 
     async def _one(self, event: Any) -> None:
         name, role = event.args
         if name in self._columns and role in ROLES:
             await self._give([self._columns[name]], role)
+
+    async def _advised(self, event: Any) -> None:
+        name, number = event.args
+        column = self._columns.get(name)
+        advice = list(advice_on(column, self._plan)) if column is not None else []
+        if column is not None and 0 <= int(number) < len(advice):
+            await self._follow(column, advice[int(number)])
 
     async def _bulk(self) -> None:
         ticked = [self._columns[row["name"]] for row in self._table.selected if row["name"] in self._columns]
@@ -100,7 +118,8 @@ def row_of(column: ColumnView, plan: Plan) -> dict[str, Any]:
     attribute = plan.attributes.get(column.name)
     most = max((count for _, count in column.bars), default=0)
     examples = [label for label, _ in column.bars][:EXAMPLES] if column.kind == "categories" else []
-    decide = [*(advice.text for advice in advice_on(column, plan)), *remarks_on(column)]
+    advised = list(advice_on(column, plan))
+    decide = [*(advice.text for advice in advised), *remarks_on(column)]
     return {
         "name": column.name,
         "seen": f"{column.seen}: {', '.join(examples)} …" if examples else column.seen,
@@ -108,5 +127,6 @@ def row_of(column: ColumnView, plan: Plan) -> dict[str, Any]:
         "missing": "" if not column.missing else f"{column.missing:.0%}" if column.missing >= 0.005 else "<1%",
         "role": "" if attribute is None else attribute.role,
         "why": " ".join(decide[:2]),
+        "advice": [advice.button for advice in advised[:2]],
         "limit": in_short(attribute) if attribute is not None and attribute.role == "quasi-identifier" else "",
     }

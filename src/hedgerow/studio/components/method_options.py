@@ -75,9 +75,16 @@ class MethodOptions:
         element = ui.input(label, value=shown).classes("w-full").props("outlined dense placeholder=none")
         theme.mark(element, f"option-{name}")
 
+        taken = [shown]
+
         async def left(_: Any) -> None:
-            if (element.value or "") != shown:
-                await self._take(keys((element.value or "").strip() or None), element, shown)
+            if (element.value or "") == taken[0]:
+                element.error = None
+                return
+            asked = keys((element.value or "").strip() or None)
+            if await theme.taken_at(element, lambda: aside(lambda: self._bench.change(**asked))):
+                taken[0] = element.value or ""
+                await self._changed()
 
         element.on("blur", theme.safely(left)).on("keydown.enter", theme.safely(left))
 

@@ -147,9 +147,7 @@ def _refused(field: Any, given: dict[str, Any]) -> bool:
     try:
         SignOff(**given)
     except HedgerowError as error:
-        problem = error.problems[0]
-        hint = problem.hint or ""
-        field.error = f"{problem.message} {hint[:1].upper()}{hint[1:]}".strip()
+        theme.say_at(field, error)
         return True
     field.error = None
     return False

@@ -35,8 +35,8 @@ AT_ONCE, FEW = 24, 4
 """Columns that a page is built with, and how many follow at a time."""
 
 
-async def show() -> None:
-    """Show the screen."""
+async def show(another: bool = False) -> None:
+    """Show the screen; ``another``: the ways to a table, although there is one."""
     with theme.frame("data") as session:
         body = ui.column().classes("w-full gap-4")
     if session.opening is not None:
@@ -47,7 +47,7 @@ async def show() -> None:
             ui.label("Reading the table …").props("role=status")
         await ui.context.client.connected()
         await theme.safely(lambda: _open(session, body, place, plan=plan))()
-    if session.bench.source is None:
+    if session.bench.source is None or another:
         _show_opening(session, body)
     else:
         _show_table(session, body)
@@ -80,12 +80,20 @@ def _show_opening(session: Session, body: ui.column) -> None:
             raise DataError(Problem("table-address", "This is not the address of a table on a server.", hint=hint))
         await chosen(address)
 
+    async def tour() -> None:
+        await open_made_up()
+        session.touring = True
+        ui.navigate.to(PATH)  # the frame shows its first step
+
     async def made_up() -> None:
+        await open_made_up()
+        _show_table(session, body)
+
+    async def open_made_up() -> None:
         folder = session.folder / "made-up"
         folder.mkdir(exist_ok=True)
         data, plan = await aside(lambda: write_demo(folder, clinic()))
         await _open(session, body, str(data), "made-up patients", plan)
-        _show_table(session, body)
 
     body.clear()
     with body:
@@ -100,10 +108,16 @@ def _show_opening(session: Session, body: ui.column) -> None:
                 limit = session.settings.upload_bytes
                 ui.label(f"Up to {limit / (1 << 20):,.0f} MB. Removed when the studio ends.").classes("muted small")
             with theme.card():
-                theme.heading("Or just try it")
-                ui.label("2,000 made-up patients with a plan that has limits: no data needed.").classes("muted")
+                theme.heading("New here?")
+                ui.label(
+                    "2,000 made-up patients with a plan that has limits: no data needed. The tour leads you through "
+                    "them in five steps, and you can leave it at any time."
+                ).classes("muted")
+                ui.button("Take the tour", icon="explore", on_click=theme.safely(tour)).props(
+                    "unelevated data-testid=tour"
+                )
                 ui.button("Use made-up patients", icon="science", on_click=theme.safely(made_up)).props(
-                    "unelevated data-testid=made-up"
+                    "outline data-testid=made-up"
                 )
             _show_folder(session, chosen)
             if session.settings.databases:
@@ -119,7 +133,9 @@ def _show_opening(session: Session, body: ui.column) -> None:
                         'outlined dense data-testid=address autocomplete=off input-style="font-family: monospace"'
                     )
                     ui.button(
-                        "Connect", icon="storage", on_click=theme.safely(lambda: connect(address.value.strip()))
+                        "Connect",
+                        icon="storage",
+                        on_click=theme.safely_at(address, lambda: connect(address.value.strip())),
                     ).props("unelevated data-testid=connect")
 
 
@@ -139,7 +155,7 @@ def _show_folder(session: Session, chosen: Any) -> None:
         if not session.settings.team:
             typed = ui.input("Path", placeholder="/data/patients.csv").classes("w-full")
             typed.props("outlined dense data-testid=path")
-            ui.button("Open", on_click=theme.safely(lambda: chosen(typed.value.strip()))).props(
+            ui.button("Open", on_click=theme.safely_at(typed, lambda: chosen(typed.value.strip()))).props(
                 "unelevated data-testid=open-path"
             )
 
@@ -227,7 +243,7 @@ def _show_columns(session: Session, body: ui.column) -> None:
         choice = ui.toggle(VIEWS, value=view, on_change=theme.safely(turn))
         choice.props('no-caps unelevated toggle-text-color=white data-testid=view aria-label="How columns are shown"')
     if view == "table":
-        ColumnTable(columns, bench.plan, give)
+        ColumnTable(columns, bench.plan, give, lambda column, advice: _follow(session, body, column, advice))
         return
     with ui.element("div").classes("studio-grid") as grid:
         for column in columns[:AT_ONCE]:
@@ -261,15 +277,6 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
         finally:
             _show_table(session, body)
 
-    async def follow(advice: Advice) -> None:
-        if advice.where:
-            ui.navigate.to(advice.where)
-        elif advice.keys is None:
-            await give("sensitive")
-        else:
-            theme.refuse(await aside(lambda: session.bench.change_attribute(column.name, **dict(advice.keys or {}))))
-            _show_table(session, body)
-
     with theme.mark(theme.card(), f"column-{column.name}"):
         with ui.row().classes("w-full items-center justify-between no-wrap"):
             theme.heading(column.name)
@@ -288,10 +295,26 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
         for number, advice in enumerate(advice_on(column, plan)):
             with ui.column().classes("note gap-1"):
                 ui.label(advice.text).classes("small")
-                button = ui.button(advice.button, on_click=theme.safely(partial(follow, advice)))
+                button = ui.button(
+                    advice.button, on_click=theme.safely(partial(_follow, session, body, column, advice))
+                )
                 theme.mark(button.props("outline dense no-caps padding='xs sm'"), f"advice-{column.name}-{number}")
         for remark in remarks_on(column):
             ui.label(remark).classes("small muted")
+
+
+async def _follow(session: Session, body: ui.column, column: ColumnView, advice: Advice) -> None:
+    """Do what is advised about a column."""
+    if advice.where:
+        ui.navigate.to(advice.where)
+        return
+    try:
+        if advice.keys is None:
+            await give_role(session.bench, [column], "sensitive")
+        else:
+            theme.refuse(await aside(lambda: session.bench.change_attribute(column.name, **dict(advice.keys or {}))))
+    finally:
+        _show_table(session, body)
 
 
 def _show_values(column: ColumnView) -> None:
@@ -341,10 +364,10 @@ def _show_plan_file(session: Session, body: ui.column) -> None:
 
     async def taken(stored: StoredFile) -> None:
         try:
-            plan = await aside(session.bench.read_plan, stored.path, stored.name)
+            plan, file = await aside(session.bench.read_plan, stored.path, stored.name)
         finally:
             session.files.remove(stored.id)
-        await aside(session.bench.take_plan, plan)
+        await aside(session.bench.take_plan, plan, file)
         session.log.write("plan taken", session, plan=plan.digest())
         _show_table(session, body)
 

@@ -254,9 +254,14 @@ class _Form:
                 second = ui.input("and this").props("outlined dense data-testid=rule-second").classes("w-32")
                 name = ui.input("name (optional)").props("outlined dense data-testid=rule-name").classes("w-40")
                 weight = ui.number("importance", value=1, min=0).props("outlined dense").classes("w-28")
-                new = self._taking(
-                    lambda _: self._add_rule(name.value, column.value, first.value, second.value, weight.value), True
-                )
+
+                async def take() -> None:
+                    asked = (name.value, column.value, first.value, second.value, weight.value)
+                    theme.refuse(await aside(self._add_rule, *asked))
+                    self.build()
+                    await self._bar.refresh()
+
+                new = theme.safely_at(first, take)
                 ui.button("Add", icon="add", on_click=new).props("outline data-testid=add-rule")
 
     def _weights(self) -> None:
@@ -314,11 +319,8 @@ class _Form:
             if field.value == taken[0]:
                 return
             before = self._bench.version
-            try:
-                theme.refuse(await aside(change))
-            except HedgerowError:
-                field.value = taken[0]
-                raise
+            if not await theme.taken_at(field, lambda: aside(change)):
+                return
             taken[0] = field.value
             if self._bench.version != before:
                 await self._bar.refresh()
