@@ -210,9 +210,7 @@ def test_before_and_after_shows_whole_groups_with_a_visible_scrollbar(ran: Any, 
     for mark in marks:
         shown, _, size = mark.split(": ")[1].partition(" of ")
         assert shown == size, mark
-    wide = (
-        "e => [e.scrollWidth > e.clientWidth, getComputedStyle(e).overflowX]"
-    )
+    wide = "e => [e.scrollWidth > e.clientWidth, getComputedStyle(e).overflowX]"
     ran.set_viewport_size({"width": 390, "height": 800})
     assert ran.locator("[data-testid=before-after]").evaluate(wide) == [True, "auto"]
     ran.set_viewport_size({"width": 1280, "height": 900})

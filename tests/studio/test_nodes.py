@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hedgerow import Plan, lattice, verify
+from hedgerow.reports.level_words import levels_in_words
 from hedgerow.studio.workbench import Workbench
 from tests.studio.servers import Served, serving
 
@@ -63,7 +64,7 @@ def test_a_node_is_chosen_from_the_list_and_released(
     assert rows.count() == len(expected.listed) >= 3
     node = expected.listed[1]
     cells = rows.nth(1).locator("td").all_inner_texts()
-    assert cells[1] == ", ".join(f"{name} {level}" for name, level in node.levels.items())
+    assert cells[1] == levels_in_words(Plan.load(plan), node.levels)
     assert [int(cell) for cell in cells[2:5]] == [node.withheld, node.groups, node.smallest]
     assert page.locator("[data-testid=nodes] svg circle, [data-testid=nodes] svg rect").count() >= len(expected.listed)
 

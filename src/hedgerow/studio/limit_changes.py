@@ -10,7 +10,7 @@ from hedgerow.microdata.columns import spellings
 from hedgerow.plan import Attribute, Limit, Plan
 from hedgerow.plan.hierarchy import Hierarchy, editing, limits
 from hedgerow.plan.hierarchy.numbers import Number, number_label
-from hedgerow.studio.level_words import level_words
+from hedgerow.reports.level_words import level_words, limit_words
 
 NAMES_SHOWN = 3
 RAISE = "raise the level to "
@@ -46,8 +46,7 @@ def in_short(attribute: Attribute, examples: Sequence[str] = ()) -> str:
         width = [] if limit.width is None else [f"width up to {limit.width:,}"]
         if limit.level is None:
             return "; ".join(cuts + width)
-        words = level_words(attribute, limit.level, examples)
-        return f"stay {words}" if limit.level == 0 else f"at most {words}"
+        return limit_words(attribute, examples)
     if len(limit.nodes) == 1:
         return f"limit: {limit.nodes[0]}"
     more = " …" if len(limit.nodes) > NAMES_SHOWN else ""

@@ -159,7 +159,7 @@ class TableReading:
     def examples(self, asked: Asked) -> Answer:
         """Say what a value of each column with a hierarchy is on each level; limits make no difference to it."""
         from hedgerow.microdata import TreeColumn
-        from hedgerow.studio.level_words import examples_of
+        from hedgerow.reports.level_words import examples_of
 
         microdata = self._microdata(asked)
         assert self._encoded is not None

@@ -11,10 +11,10 @@ from typing import Any
 from hedgerow.errors import Problem
 from hedgerow.evaluation.comparison import name_of_method
 from hedgerow.plan import Plan
+from hedgerow.reports.level_words import levels_in_words
 from hedgerow.reports.reading import Facts
 from hedgerow.reports.verdict import risks_of_facts
 from hedgerow.studio.jobs import Job, State
-from hedgerow.studio.level_words import levels_in_words
 
 
 @dataclass(eq=False)

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
+
 from hedgerow.evaluation.drafting.column import SeenColumn
-from hedgerow.evaluation.drafting.propose import FEW_NUMBERS, band_widths, date_forms, names_ages
-from hedgerow.plan.hierarchy.builders import parse_day
+from hedgerow.evaluation.drafting.propose import FEW_NUMBERS, band_widths, names_ages, propose
 from hedgerow.plan.hierarchy.numbers import number_label
 
 AGES = ((0, 18, 30, 45, 65, 120), (0, 18, 65, 120))
 """Groups of ages that offices of statistics use, narrow and wide."""
-LONG_SPAN = 15
-"""Years after which decades mean something."""
 LONGEST_CODE = 12
 FEWER = 0.9
 """Share of the groups of one level that the next may have at most."""
@@ -63,15 +62,11 @@ def suggestions(column: SeenColumn) -> tuple[Suggestion, ...]:
 
 
 def _dates(column: SeenColumn) -> list[Suggestion]:
-    forms = date_forms(column)
-    if not forms:
+    rule = yaml.safe_load(propose(column).rule or "{}")  # what a draft would write
+    if "dates" not in rule:
         return []
-    written = {} if forms[0] is None else {"form": forms[0]}
-    years = {day.year for label in column.counts if (day := parse_day(label, forms[0])) is not None}
-    ways: list[tuple[str, ...]] = [("month", "quarter", "year")]
-    if max(years) - min(years) >= LONG_SPAN:
-        ways = [("month", "year", "decade"), ("year", "decade")]
-    return [Suggestion(f"the {', then the '.join(way)}", {"dates": list(way), **written}) for way in ways]
+    ways = [rule["dates"], *([["year", "decade"]] if "decade" in rule["dates"] else [])]
+    return [Suggestion(f"the {', then the '.join(way)}", {**rule, "dates": way}) for way in ways]
 
 
 def _numbers(column: SeenColumn) -> list[Suggestion]:

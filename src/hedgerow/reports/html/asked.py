@@ -11,6 +11,7 @@ from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.reports.column_words import WHY, coarsened
 from hedgerow.reports.html.markup import ABOVE, BROKEN, KEPT, WITHIN, fact, name, state
+from hedgerow.reports.level_words import limit_words
 from hedgerow.reports.material import Material
 from hedgerow.reports.wording import NONE, counted, percent, shorten, solved_exactly
 from hedgerow.verification import MEANINGS
@@ -83,7 +84,7 @@ def columns(material: Material) -> dict[str, Any]:
             name(column),
             state("role", attribute.role),
             coarsened(attribute),
-            shorten(attribute.limit.describe(), 90) if attribute.limit else NONE,
+            shorten(limit_words(attribute), 90) if attribute.limit else NONE,
         )
         for column, attribute in plan.attributes.items()
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from hedgerow.reports.html.markup import MOST_NAME, fact, marked, name
+from hedgerow.reports.level_words import limit_words
 from hedgerow.reports.material import Material
 from hedgerow.reports.wording import NONE, shorten
 
@@ -27,10 +28,12 @@ def _losses(material: Material, columns: list[str]) -> Iterator[tuple[str, ...]]
     facts = material.facts
     for column in columns:
         at = ("limits_by_attribute", column)
-        limit = facts.text(*at, "limit")
+        limit, attribute = facts.text(*at, "limit"), material.plan.attributes[column]
+        by_level = attribute.limit is not None and limit == attribute.limit.describe()
+        words = limit_words(attribute) if by_level else limit
         yield (
             name(column),
-            marked(limit, limit, (*at, "limit")) if len(limit) <= MOST_NAME else shorten(limit, 120),
+            marked(words, limit, (*at, "limit")) if len(words) <= MOST_NAME else shorten(words, 120),
             NONE if material.plan.method.suppress else fact(facts, *at, "may_lose", form=".1%"),
             fact(facts, "share_lost_by_attribute", column, form=".1%"),
         )

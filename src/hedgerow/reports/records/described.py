@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hedgerow.plan.concepts import MEASURES
 from hedgerow.reports.column_words import WHY, coarsened
+from hedgerow.reports.level_words import limit_words
 from hedgerow.reports.material import Material
 from hedgerow.reports.wording import counted, percent
 
@@ -53,7 +54,7 @@ def columns(material: Material) -> list[DescribedColumn]:
         attribute = material.plan.attributes[name]
         said = f"{attribute.role}: {WHY[attribute.role]}. Published: {coarsened(attribute)}"
         if attribute.limit is not None:
-            said += f"; limit: {attribute.limit.describe()}"
+            said += f"; limit: {limit_words(attribute)}"
         found.append(DescribedColumn(name, attribute.title or name, attribute.role, said + ".", lost.get(name)))
     return found
 

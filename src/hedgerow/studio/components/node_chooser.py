@@ -10,11 +10,11 @@ from nicegui import ui
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS, objectives
 from hedgerow.reports.charts import scatter
+from hedgerow.reports.level_words import levels_in_words
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.job_view import JobView
 from hedgerow.studio.jobs import Job
-from hedgerow.studio.level_words import levels_in_words
 from hedgerow.studio.sessions import Session
 
 LISTS = {
@@ -130,7 +130,7 @@ class NodeChooser:
             for name, label in COLUMNS
         ]
         table = ui.table(columns=columns, rows=[row_of(node, plan) for node in view["listed"]], row_key="number")
-        table.classes("w-full studio-scroll").props('flat dense data-testid=node-table aria-label="nodes"')
+        table.classes("w-full studio-scroll").props('flat dense wrap-cells data-testid=node-table aria-label="nodes"')
         table.on("row-click", lambda event: self._chosen.set_value(event.args[1]["number"]), [[], ["number"], None])
 
     async def _make(self) -> None:

@@ -9,6 +9,7 @@ from nicegui import ui
 from hedgerow.plan import Plan
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.reports.charts import bar_chart, histogram, scatter, size_bins
+from hedgerow.reports.level_words import limit_words
 from hedgerow.reports.material import Material
 from hedgerow.reports.wording import ATTACKERS, WITHHELD_BECAUSE, worths_mark
 from hedgerow.studio import theme
@@ -76,13 +77,13 @@ def show_limits(run: Run) -> None:
             return
         told = facts.get("limits_by_attribute") or {}
         rows = []
-        for name, limit in limited.items():
+        for name in limited:
             broken = facts["limits_broken_by_attribute"].get(name, 0)
             found = told.get(name, {})
             rows.append(
                 [
                     said(name),
-                    said(found.get("limit") or limit.describe()),
+                    said(limit_words(plan.attributes[name])),
                     f"{broken:,}" if not broken else said(f"{broken:,}", "bad"),
                     _count(found.get("withholds")),
                     _count(found.get("alone")),

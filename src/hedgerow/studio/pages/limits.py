@@ -14,6 +14,7 @@ from hedgerow.errors import HedgerowError, PlanError, Problem
 from hedgerow.plan import Attribute, Plan
 from hedgerow.plan.hierarchy import Hierarchy, editing, write_hierarchy
 from hedgerow.plan.hierarchy.numbers import Number, parse_number
+from hedgerow.reports.level_words import level_words
 from hedgerow.studio import limit_changes, theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.cut_line import CutLine
@@ -23,7 +24,6 @@ from hedgerow.studio.components.limit_help import LimitHelp
 from hedgerow.studio.components.limit_proposals import LimitProposals
 from hedgerow.studio.components.limit_tree import LimitTree
 from hedgerow.studio.components.outlook_bar import OutlookBar
-from hedgerow.studio.level_words import level_words
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.views import NumbersView, TreeView
 from hedgerow.studio.workbench import Workbench

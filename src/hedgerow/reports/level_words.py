@@ -1,4 +1,4 @@
-"""Levels of hierarchies in words and by example, "bands of 10, such as 30-39": nobody counts steps. No screen here."""
+"""Levels of hierarchies in words and by example, "bands of 10, such as 30-39": nobody counts steps."""
 
 from __future__ import annotations
 
@@ -45,6 +45,24 @@ def level_words(attribute: Attribute, level: int, examples: Sequence[str] = ()) 
     if level <= len(steps):
         return f"{steps[level - 1]}, such as {example}" if example else steps[level - 1]
     return f"groups such as {example}" if example else f"{level} steps up"
+
+
+def limit_words(attribute: Attribute, examples: Sequence[str] = ()) -> str:
+    """Say the limit of a column that has one, a level by what values are there.
+
+    Examples
+    --------
+    >>> from hedgerow.plan import Limit
+    >>> limit_words(Attribute(role="quasi-identifier", hierarchy={"dates": ["month", "year"]}, limit=Limit(level=2)))
+    'at most the year'
+    """
+    limit = attribute.limit
+    if limit is None:
+        return "no limit"
+    if limit.level is None:
+        return limit.describe()
+    words = level_words(attribute, limit.level, examples)
+    return f"stay {words}" if limit.level == 0 else f"at most {words}"
 
 
 def levels_in_words(plan: Plan, levels: Mapping[str, int]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hedgerow import Plan
+from hedgerow.reports.level_words import level_words
 from hedgerow.studio.differences import differences
-from hedgerow.studio.level_words import level_words
 from hedgerow.studio.limit_changes import in_short
 
 CASES: dict[str, tuple[Any, list[str], list[str]]] = {
