@@ -10,7 +10,7 @@ from hedgerow.studio.sessions import Session
 
 
 @dataclass(frozen=True)
-class Step:
+class TourStep:
     """A step: the screen it is on, what there is to see, and what to try."""
 
     screen: str
@@ -19,28 +19,28 @@ class Step:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "data",
         "Every column has a role. What others may know of a person is a quasi-identifier and gets coarser; what nobody "
         "should learn is sensitive; names are left out.",
         "Look at the columns below. All roles are set already.",
     ),
-    Step(
+    TourStep(
         "limits",
         "A limit is the coarsest that a value may become. Every row of the tree is a value or a group of values.",
         "Press a little hedge at the end of a row, and see in the bar below how many records that costs.",
     ),
-    Step(
+    TourStep(
         "promise",
         "Who gets the release decides how large groups must be, and how different their sensitive values.",
         "Press “Use these numbers” for the research partners. Everything can be changed below.",
     ),
-    Step(
+    TourStep(
         "run",
         "A run groups people within the limits, and checks the release before it is given out.",
         "Press “Make a release”, wait a few seconds, and look at the result.",
     ),
-    Step(
+    TourStep(
         "result",
         "The banner says whether every promise is kept, and what remains for you to weigh.",
         "Take away the release, and a report to sign. Then open a table of your own.",

@@ -175,6 +175,8 @@ class _Board:
             options[NODE_BY_NODE], value = "limits are set node by node", NODE_BY_NODE
         else:
             value = min(limit.level, height)
+        if self._level.is_deleted or (self._level.options, self._level.value) == (options, value):
+            return  # the page is gone, or nothing is new
         self._showing = True
         self._level.set_options(options, value=value)
         self._showing = False
