@@ -18,8 +18,8 @@ from benchmarks.page import DOCS, replace_block, table
 from benchmarks.results import FILE, Report, Results, Section, committed_results, read_results
 
 NAMES = (
-    "commands", "clustering", "improve", "peers", "sweep", "partition", "diverse", "lattice", "research", "maintenance",
-    "engines", "studio",
+    "commands", "clustering", "improve", "peers", "sweep", "partition", "diverse", "microaggregation", "lattice",
+    "research", "maintenance", "engines", "studio",
 )  # fmt: skip
 PAGE = DOCS / "benchmarks.md"
 

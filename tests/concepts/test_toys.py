@@ -192,7 +192,7 @@ def test_toys_are_in_help_and_completion() -> None:
     assert "blocks" in help_of("plan", "check")
     assert "toy-steps" in help_of("plan", "check")
     assert "quick, thorough, longest" in help_of("compare")
-    assert "steps, even, blocks, partition" in help_of("compare")
+    assert "steps, microaggregation, even, blocks, partition" in help_of("compare")
     assert "groups per record" in help_of("compare")
     assert complete_methods("quick,bl") == ["quick,blocks"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.anonymization.clustering import (
     Cells,
     Improved,
+    Microaggregation,
     Objective,
     Split,
     Stepped,
@@ -20,6 +21,7 @@ from hedgerow.anonymization.clustering import (
     split_cells,
 )
 from hedgerow.anonymization.clustering.cells import find_blocks
+from hedgerow.anonymization.clustering.costs import LOSS
 from hedgerow.anonymization.clustering.exact import count_solved
 from hedgerow.anonymization.clustering.steps import BY_STEPS, sizes_of
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
@@ -207,6 +209,11 @@ def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, th
     objective = Objective.of_plan(microdata, plan)
     make = METHODS[plan.method.name].make
     assert make is not None
+    if objective.points:
+        simple = not requirement.models and microdata.person_of is None
+        start = None if simple else make(microdata, plan, requirement, threads, LOSS)
+        by_error: Any = plan.method.improve
+        return Microaggregation(start, requirement, objective, by_error, plan.seed, threads)
     clustering: Clustering = make(microdata, plan, requirement, threads, objective)
     sizes = sizes_of(plan) if "objective" in METHODS[plan.method.name].options else ""
     improve: Any = plan.method.improve

@@ -42,7 +42,7 @@ from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.microdata import Microdata, Table
 from hedgerow.plan import Plan
-from hedgerow.plan.concepts import METHODS
+from hedgerow.plan.concepts import METHODS, objectives
 from hedgerow.plan.plan import settled_plan
 from hedgerow.release import Release, check_targets, publish
 from hedgerow.types import BoolArray, Improve, IntArray, Progress, silent
@@ -495,6 +495,12 @@ def _check_plan(plan: Plan) -> None:
             "cells that come and go tell readers of several versions whose they are."
         )
         problems.append(Problem("conflict", message, hint="leave 'suppress' out of the method"))
+    if objectives()[plan.method.goes_by].squared:
+        message = (
+            f"A release by objective {plan.method.goes_by} cannot be maintained: newcomers join groups by what their "
+            "boxes cost, and squared distances say nothing of boxes."
+        )
+        problems.append(Problem("conflict", message, hint="use objective loss, ncp or granularity"))
     if plan.method.overlap == "forbidden":
         message = (
             "A release whose ranges must not overlap cannot be maintained: one newcomer in a gap between ranges can "

@@ -413,6 +413,10 @@ def _check_method(model: PlanModel, places: Places) -> list[Problem]:
                 f"'method.objective: {method.objective}' is about sizes of groups, which improve: steps alone keeps."
             )
             conflict(message, "improve", "use improve: steps, or leave it out")
+        by_points = "objective" in way.options and objectives()[method.objective].squared
+        if by_points and method.improve in ("il-optimization", "steps"):
+            message = f"'method.objective: {method.objective}' does not go with improve: {method.improve}."
+            conflict(message, "improve", "use improve: quick, thorough or longest")
     if method.certify is not None:
         goal = objectives()[method.goes_by]
         if goal.cost_of_nodes is None and (way.needs_levels or goal.objective != "research-value"):

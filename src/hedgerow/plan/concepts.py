@@ -281,6 +281,9 @@ class MeasureDescriptor:
         For an objective that adds up and looks at how many records a published value may stand for: given these
         numbers, and that of all records, what such a value costs, and out of what, in whole numbers. What is the same
         for all releases may be left out.
+    squared
+        Whether it is an objective that goes by squared distances, to which published values as such say nothing. It is
+        a fact of those releases alone that were made by it.
     sizes
         For an objective that looks at the sizes of groups alone: whether it wants ``many`` groups or ``even`` sizes. A
         clustering sees to that first, and to loss second.
@@ -300,6 +303,7 @@ class MeasureDescriptor:
     meaning: str = ""
     cost_of_nodes: Callable[[Any, int], tuple[Any, int]] | None = None
     cost_by_records: Callable[[Any, int], tuple[Any, int]] | None = None
+    squared: bool = False
     sizes: Literal["", "many", "even"] = ""
     score_of_node: Callable[[Any, int, int], float] | None = None
 

@@ -120,6 +120,8 @@ def _measures(measured: Measured) -> dict[str, Any]:
     """All measures, each with what stands beside it; exact numbers are rounded once."""
     found: dict[str, Any] = {}
     for measure in MEASURES:
+        if measure.squared and measured.plan.method.goes_by != measure.objective:
+            continue
         found[measure.name] = _number(measure.of_release(measured))
         for name, part in measure.beside(measured).items():
             found[name] = {key: _number(one) for key, one in part.items()} if isinstance(part, dict) else part

@@ -7,6 +7,7 @@ from hedgerow.anonymization.clustering.diverse import DiverseClustering
 from hedgerow.anonymization.clustering.improve import Improved
 from hedgerow.anonymization.clustering.k_member import ConstrainedKMember, KMember
 from hedgerow.anonymization.clustering.merging import MergeSmall
+from hedgerow.anonymization.clustering.microaggregation import Microaggregation
 from hedgerow.anonymization.clustering.partition import Partition, Split, split_cells
 from hedgerow.anonymization.clustering.runs import Runs
 from hedgerow.anonymization.clustering.steps import Stepped
@@ -19,6 +20,7 @@ __all__ = [
     "KMember",
     "MergeApart",
     "MergeSmall",
+    "Microaggregation",
     "Objective",
     "Partition",
     "Runs",

@@ -18,6 +18,7 @@ from hedgerow.anonymization.kernels.codes import FREE, STEPS, TABLE
 from hedgerow.anonymization.kernels.tuples.searching import Prices
 from hedgerow.measures.by_records import costs_of_nodes, records_by_code
 from hedgerow.measures.research_value import ColumnValue, column_values, half_open
+from hedgerow.measures.squared_error import Points, points_of
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import MeasureDescriptor, objectives
@@ -45,11 +46,14 @@ class Objective:
         What published values are worth, by column in the plan's order; for ``research-value`` only.
     records
         Records by code, by column in the plan's order; for an objective that looks at them only.
+    points
+        Where every code lies, by column in the plan's order; for ``variance`` only, which looks at no boxes.
     """
 
     name: str = "loss"
     values: tuple[ColumnValue, ...] = ()
     records: tuple[IntArray, ...] = ()
+    points: tuple[Points, ...] = ()
 
     @classmethod
     def of_plan(cls, microdata: Microdata, plan: Plan) -> Objective:
@@ -62,6 +66,11 @@ class Objective:
             name,
             column_values(microdata, plan) if name == "research-value" else (),
             tuple(records_by_code(microdata, position) for position in range(len(microdata.columns)) if counted),
+            tuple(
+                points_of(column, records_by_code(microdata, position))
+                for position, column in enumerate(microdata.columns)
+                if objectives()[name].squared
+            ),
         )
 
     @property

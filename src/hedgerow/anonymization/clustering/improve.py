@@ -228,10 +228,10 @@ def improve(
     before, after = losses.sum(axis=0).tolist()
     group_of = np.full(len(microdata.record_of), WITHHELD, np.int64)
     group_of[layout.units] = layout.group_of
-    return Improvement(_with_proof(recoding_of(microdata, group_of), layout.units[proven]), before, after)
+    return Improvement(with_proof(recoding_of(microdata, group_of), layout.units[proven]), before, after)
 
 
-def _with_proof(groups: Recoding, units: IntArray) -> Recoding:
+def with_proof(groups: Recoding, units: IntArray) -> Recoding:
     """Say which groups lie in solved blocks, given the units of these."""
     proven = np.zeros(groups.groups + 1, np.bool_)
     proven[groups.group_of[units]] = True  # that of withheld ones is the last

@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from hedgerow.anonymization.kernels.bare import bare
+from hedgerow.anonymization.kernels.chance import below
 from hedgerow.anonymization.kernels.codes import EVERYTHING, FREE, NOTHING, TABLE
 from hedgerow.anonymization.kernels.compiling import inner, kernel, part
 from hedgerow.anonymization.kernels.demands import clear, holds, is_choosy, met, most_wanted, take
@@ -34,17 +35,6 @@ ONE_FEWER = 10  # percent of the tries that make one group fewer than they could
 EAGER = 8  # sixteenths of its floor that a hard record may gain on an easy one, at most
 BLUR = 24  # 32nds by which a floor is made greater or less for that, at most
 NEW, CHANGED, OUTSIDE = 0, 1, 2  # kinds of groups that a unit left over may join
-
-
-@part
-def below(chance, n):
-    """Draw a number from 0 to n − 1."""
-    x = chance[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    chance[0] = x
-    return np.int64(((x >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @part

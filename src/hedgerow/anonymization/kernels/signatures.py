@@ -181,6 +181,9 @@ BOX_DESK = _type(
 FOUND = _type(bounding.Found(start=NUMBERS, member=SMALL, cost=NUMBERS, rest=NUMBERS))
 WALK = _type(bounding.Walk(place=SHARES, way=SHARES, length=SHARES))
 
+# squared.py
+POINTS = (types.float64[:, ::1], NUMBERS, NUMBERS)  # of units, where parts start, their first groups
+
 KERNELS: dict[str, tuple[Any, ...]] = {
     "apart.begin": (MERGE_PRICES, BLOCKS),
     "apart.merge_apart": (
@@ -222,6 +225,13 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBERS, NUMBER, WORDS, NUMBERS, NUMBERS),
     "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
+    "squared.anneal": (
+        *POINTS, TABLE, NUMBERS, DEMANDS, NUMBERS, NUMBER, SHARE, SHARES, WORDS, NUMBERS,
+    ),
+    "squared.errors": (*POINTS, NUMBERS, SHARES),
+    "squared.maximum_distance": (*POINTS, NUMBER, NUMBERS, NUMBERS),
+    "squared.nearest_units": (types.float64[:, ::1], NUMBERS, TABLE, NUMBERS),
+    "squared.solve_small": (*POINTS, DEMANDS, NUMBER, NUMBERS, FLAGS, NUMBERS),
     "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER, NUMBERS),
 }  # fmt: skip
 """Argument types by ``module.function``."""

@@ -48,9 +48,14 @@ DESCRIPTOR = MethodDescriptor(
             {"improve": "il-optimization"},
         ),
         Variant("steps", "The same, then moves and swaps people as long as less is lost", {"improve": "steps"}),
+        Variant(
+            "microaggregation",
+            "Groups numbers as near to their mean as can be",
+            {"objective": "variance", "improve": "quick"},
+        ),
         Variant("even", "Groups as many and as even in size as can be, then alike", {"objective": "discernibility"}),
     ),
     make=make,
     options=frozenset({"objective", "improve", "join", "split"}),
-    objectives=("loss", "ncp", "granularity", "entropy", "discernibility", "group-size", "research-value"),
+    objectives=("loss", "ncp", "granularity", "entropy", "discernibility", "group-size", "research-value", "variance"),
 )

@@ -161,6 +161,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("ncp", "number", "word", _OWN),
     Fact("granularity", "number", "word", _OWN),
     Fact("entropy", "number", "word", _OWN),
+    Fact("squared_error", "number", "word", _OWN, lambda plan: plan.method.objective == "variance"),
     Fact("bits_by_attribute", "numbers by name", "word", "but of the quasi-identifiers"),
     Fact("bits_lost_by_attribute", "numbers by name", "word", "but of the quasi-identifiers"),
     Fact("discernibility", "whole number", "original", "Σ group size² + records · withheld"),
