@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
+    from hedgerow.evaluation.inspecting import Inspection, inspect
     from hedgerow.evaluation.leaving_out import LeavingOut
     from hedgerow.evaluation.people import repeated_people
     from hedgerow.evaluation.reach import simulate
@@ -82,8 +83,10 @@ _HOME = {
     "Association": "measures.association",
     "Comparison": "evaluation.comparison",
     "Assessment": "evaluation.assessing",
+    "Inspection": "evaluation.inspecting",
     "anonymize": "api",
     "assess": "evaluation.assessing",
+    "inspect": "evaluation.inspecting",
     "apply": "api",
     "bound": "api",
     "compare": "api",
@@ -113,6 +116,7 @@ __all__ = [
     "Explanation",
     "HedgerowError",
     "Hierarchy",
+    "Inspection",
     "LatticeView",
     "LeavingOut",
     "MaintainedRelease",
@@ -136,6 +140,7 @@ __all__ = [
     "create_release",
     "draft_plan",
     "explain",
+    "inspect",
     "lattice",
     "leave_out",
     "open_release",

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from tests.cases.data import data
+from tests.cases.messy_export import write_messy_export
 from tests.docs.blocks import ROOT
 from tests.engines import mariadb_server
 from tests.processes.postgres import programs
@@ -60,6 +61,12 @@ def begin(set_ups: tuple[str, ...], place: Path, request: pytest.FixtureRequest)
 def _demo(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     """In the folder that ``hedgerow demo`` has made."""
     shutil.copytree(request.getfixturevalue("demo"), folder, dirs_exist_ok=True)
+    return {}
+
+
+def _export(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """In a folder with a hospital's messy export."""
+    write_messy_export(folder / "export.csv")
     return {}
 
 
@@ -143,6 +150,7 @@ def _mariadb(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
 
 SET_UPS: Mapping[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
     "demo": _demo,
+    "export": _export,
     "checkout": _checkout,
     "adult": _adult,
     "arx": _arx,

@@ -12,6 +12,7 @@ from hedgerow.cli.assess import assess
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import HAND_OVER, LOOK, MAKE, START, command, completing, demo_kinds
+from hedgerow.cli.inspect import inspect
 from hedgerow.cli.lattice import lattice
 from hedgerow.cli.levels import LevelsOption, read_levels
 from hedgerow.cli.options import (
@@ -172,6 +173,7 @@ def explain(
 
 
 command(app, "hedgerow apply my-release april.csv -o april", MAKE)(apply)
+command(app, "hedgerow inspect export.csv", LOOK)(inspect)
 command(app, "hedgerow assess patients.csv --sensitive diagnosis", LOOK)(assess)
 command(app, "hedgerow lattice patients.csv plan.yaml --best", LOOK)(lattice)
 command(app, "hedgerow compare patients.csv plan.yaml --k 3,5,10", LOOK)(compare)

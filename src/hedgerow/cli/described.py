@@ -81,6 +81,13 @@ def demo_kinds() -> tuple[str, ...]:
     return tuple(KINDS)
 
 
+def audiences() -> tuple[str, ...]:
+    """Return who a release may be for."""
+    from hedgerow.plan.audiences import AUDIENCES
+
+    return tuple(AUDIENCES)
+
+
 def _where() -> Iterable[str]:
     from hedgerow.engines.descriptor import ENGINES
 
@@ -104,6 +111,7 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "{export forms}": lambda: ("|".join(export_forms()),),
     "{sort keys}": sort_keys,
     "{demo kinds}": lambda: ("|".join(demo_kinds()),),
+    "{audiences}": lambda: ("|".join(audiences()),),
     "{engines}": lambda: ("|".join(engines()),),
     "{where}": _where,
     "{files}": _files,

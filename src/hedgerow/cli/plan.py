@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hedgerow.cli.described import DescribedGroup, command
 from hedgerow.cli.options import DataArgument
 from hedgerow.cli.printing import print_json, print_plan, say, show
+from hedgerow.cli.reading import ReadOption, stated_form
 from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.outside.server import shown
 
@@ -39,24 +40,49 @@ def draft(
         bool, typer.Option("--limits", help="Also propose limits, as tight as the records allow.")
     ] = False,
     withhold: WithholdOption = None,
+    read: ReadOption = None,
     sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an Excel file.")] = None,
     keep_codes: Annotated[
         bool, typer.Option("--keep-codes", help="SPSS, Stata: read codes, not their labels; labels become a level.")
     ] = False,
+    person: Annotated[
+        str | None, typer.Option(metavar="A", help="The column that names a person: k then counts persons.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="B,C", help="Columns that nobody should learn about a person.")
+    ] = None,
+    other: Annotated[
+        str | None, typer.Option(metavar="D,E", help="Columns to publish as they are, which tell nothing of a person.")
+    ] = None,
+    leave_out: Annotated[str | None, typer.Option(metavar="F,G", help="Columns to leave out of the release.")] = None,
+    audience: Annotated[
+        str | None,
+        typer.Option(
+            metavar="{audiences}", help="Who gets the release: sets k, diversity, withholding and the threshold."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Propose a plan for a table: roles, hierarchies, and a comment on every decision that is yours."""
     from hedgerow.cli.progress import ProgressBar
     from hedgerow.evaluation.drafting.examining import draft_plan
-    from hedgerow.plan import DataFormat, Plan
+    from hedgerow.evaluation.drafting.wishes import Wishes
+    from hedgerow.plan import Plan
 
     if withhold is not None and not limits:
         raise typer.BadParameter("goes with --limits only", param_hint="--withhold")
-    asked: dict[str, Any] = {"sheet": sheet} if sheet is not None else {}
-    asked |= {"labels": "keep-codes"} if keep_codes else {}
-    form = DataFormat(**asked) if asked else None
+    form = stated_form(read, sheet, keep_codes)
+    wishes = Wishes(person, _names(sensitive), _names(other), _names(leave_out), audience)
     with ProgressBar() as progress:
-        text = draft_plan(data, form, trust_names=trust_names, limits=limits, withhold=withhold, progress=progress)
+        text = draft_plan(
+            data,
+            form,
+            trust_names=trust_names,
+            limits=limits,
+            withhold=withhold,
+            progress=progress,
+            wishes=wishes,
+        )
     _put(output, text)
     if as_json:
         print_json(Plan.loads(text).to_dict(), default=str)
@@ -101,6 +127,10 @@ def limits(
     show(limits_summary, found.to_dict(), highlight=False)
     if output is not None:
         say(f"wrote {output}: review its limits, then run: hedgerow explain {shown(data)} {output}")
+
+
+def _names(given: str | None) -> tuple[str, ...]:
+    return () if given is None else tuple(name.strip() for name in given.split(",") if name.strip())
 
 
 def _put(output: Path | None, text: str) -> None:

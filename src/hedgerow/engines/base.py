@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from hedgerow.anonymization.executing import Executor
+from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.ordering import number_rows
@@ -53,7 +54,7 @@ class Engine(Protocol):
         ``whole`` is all of the table, ``microdata`` the released records of it, which ``recoding`` groups.
         """
 
-    def write(self, rows: Rows, folder: Path, form: str) -> str:
+    def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder, as ``csv``, ``parquet`` or ``parts``, and return the file's name."""
 
     def close(self) -> None:

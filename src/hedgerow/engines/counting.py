@@ -73,7 +73,7 @@ def count_values(session: CountingSession, plan: Plan, most: int) -> CountedValu
     values, filled, records = (int(raw.column(total)[0].as_py()) for total in ("v", "f", "r"))
     there = raw.column("c0").is_valid().to_numpy()
     drawn = raw.column("s").to_numpy().astype(bool)
-    column = cleaned(raw.column("c0"), source.kinds[name], plan.data.missing)
+    column = cleaned(raw.column("c0"), source.kinds[name], plan.data.markers(name))
     return CountedValues(column, counts, drawn, records, values - int(there.sum()), filled - int(counts[there].sum()))
 
 
@@ -82,6 +82,6 @@ def first_rows(session: SqlSession, plan: Plan, count: int) -> dict[str, pa.Chun
     source = SqlSource(session, plan)
     raw = session.ask(source.first(count))
     return {
-        name: cleaned(raw.column(i), source.kinds[name], plan.data.missing)
+        name: cleaned(raw.column(i), source.kinds[name], plan.data.markers(name))
         for i, name in enumerate(plan.quasi_identifiers)
     }

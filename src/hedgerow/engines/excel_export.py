@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.engines.labelled import ReleasedColumn, released_columns
+from hedgerow.engines.release_dialect import ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.engines.writer import Writer, read_text_back
 from hedgerow.errors import DataError, Problem
@@ -23,7 +24,7 @@ LONG_AGO = dt.datetime(2000, 1, 1)
 FORMATS = {"day": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm:ss"}
 
 
-def write_excel(rows: Rows, path: Path) -> None:
+def write_excel(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
     """Write a workbook."""
     import xlsxwriter
 

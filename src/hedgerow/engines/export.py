@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hedgerow.engines.descriptor import ENGINES, release_forms
+from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows, Selected
 from hedgerow.engines.spreadsheet import guard, unguard
 from hedgerow.engines.writer import Writer
 from hedgerow.errors import HedgerowError, Problem
 from hedgerow.microdata.read import check_extra, dictionary_encoded
-from hedgerow.plan import DataFormat
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.formats import FormatDescriptor, found_by_name, release_formats
 
 if TYPE_CHECKING:
@@ -27,18 +28,19 @@ BLOCK = 1 << 20
 """Rows that are written at a time: a row group of Parquet."""
 
 
-def write(rows: Rows, folder: Path, form: str) -> str:
+def write(rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
     """Write rows into a folder, in a format that is given by its name, and return the file's name."""
     one = next((one for one in release_formats() if one.name == form), None)
     if one is None:
         raise _not_written(form)
-    _writer(one).write(rows, folder / one.released_file)
+    _writer(one).write(rows, folder / one.released_file, dialect)
     return one.released_file
 
 
-def read_back(path: Path, form: DataFormat) -> Rows:
-    """Take rows from a file, or a folder of Parquet files, that was written under a plan that says ``form``."""
-    return _writer(next(one for one in release_formats() if one.released_file == path.name)).read_back(path, form)
+def read_back(path: Path, plan: Plan) -> Rows:
+    """Take rows from a file, or a folder of Parquet files, that was written under a plan."""
+    writer = _writer(next(one for one in release_formats() if one.released_file == path.name))
+    return writer.read_back(path, plan.data, ReleaseDialect.of(plan))
 
 
 def check_form(form: str) -> None:
@@ -82,7 +84,7 @@ def blocks(rows: Rows) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting, rows.schema).combine_chunks()
 
 
-def _write_parquet(rows: Rows, path: Path) -> None:
+def _write_parquet(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, rows.schema, compression="zstd", store_schema=False) as writer:
@@ -90,7 +92,7 @@ def _write_parquet(rows: Rows, path: Path) -> None:
             writer.write_table(block, row_group_size=BLOCK)
 
 
-def _read_parquet_back(path: Path, form: DataFormat) -> Rows:
+def _read_parquet_back(path: Path, form: DataFormat, dialect: ReleaseDialect) -> Rows:
     """Take rows from a file, or from a folder of files, one after the other."""
     import pyarrow.dataset as ds
 
@@ -99,8 +101,11 @@ def _read_parquet_back(path: Path, form: DataFormat) -> Rows:
     return Rows(lambda: Selected(dataset.schema, lambda: iter(dataset.to_batches(use_threads=False))))
 
 
-def _write_csv(rows: Rows, path: Path) -> None:
-    """Write comma-separated UTF-8 text."""
+def _write_csv(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
+    """Write delimited text."""
+    if not dialect.standard:
+        _write_in_dialect(rows, path, dialect)
+        return
     quoted = any(map(_needs_quotes, map(guard, rows.schema.names)))
     if not _write_cells(rows, path, quoted):
         _write_cells(rows, path, quoted=True)
@@ -128,6 +133,41 @@ def _write_cells(rows: Rows, path: Path, quoted: bool) -> bool:
     return True
 
 
+def _write_in_dialect(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
+    """Write the header and all rows; a cell is quoted where it needs it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = [guard(name) for name in rows.schema.names]
+    dialect.check(names)
+    encoder = dialect.encoder()
+    with path.open("wb") as file:
+        file.write(encoder.encode(dialect.delimiter.join(map(dialect.cell, names)) + "\n"))
+        for block in blocks(rows):
+            if not block.num_rows:
+                continue
+            columns = [
+                _in_dialect(column.cast(pa.string()), dialect, name in dialect.numbers)
+                for name, column in zip(block.column_names, block.columns, strict=True)
+            ]
+            lines = pc.binary_join_element_wise(*columns, dialect.delimiter)
+            for line in lines.to_pylist():
+                file.write(encoder.encode(f"{line}\n"))
+        file.write(encoder.encode("", final=True))
+
+
+def _in_dialect(column: pa.ChunkedArray, dialect: ReleaseDialect, of_numbers: bool) -> pa.Array:
+    """Write the cells of a column; each distinct value is looked at once."""
+    import pyarrow as pa
+
+    encoded = dictionary_encoded(column)
+    texts = [None if cell is None else guard(cell) for cell in encoded.dictionary.to_pylist()]
+    dialect.check(text for text in texts if text is not None)
+    shown = [text if text is None or not of_numbers else dialect.shown(text) for text in texts]
+    cells = ["" if text is None else dialect.cell(text) for text in shown]
+    return pa.array(cells, pa.string()).take(encoded.indices).fill_null("")
+
+
 def _guarded(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
     """Make text cells harmless and tell whether some need quotes; each distinct value is looked at once."""
     import pyarrow as pa
@@ -145,26 +185,35 @@ def _needs_quotes(cell: str) -> bool:
     return not cell or any(sign in cell for sign in '",\r\n') or cell != cell.strip()
 
 
-def _read_csv_back(path: Path, form: DataFormat) -> Rows:
+def _read_csv_back(path: Path, form: DataFormat, dialect: ReleaseDialect) -> Rows:
     """Take rows from a file; all cells are text."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-    with path.open(encoding="utf-8", newline="") as file:
-        names = next(csv.reader(file))
+    with path.open(encoding=dialect.encoding, newline="") as file:
+        names = next(csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote))
+    of_numbers = [unguard(name) in dialect.numbers for name in names]
     text = dict.fromkeys(names, pa.string())
     schema = pa.schema([(unguard(name), pa.string()) for name in names])
 
     def batches() -> Iterator[pa.RecordBatch]:
         read = arrow_csv.open_csv(
             path,
-            arrow_csv.ReadOptions(column_names=names, skip_rows=1),
-            arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            arrow_csv.ReadOptions(column_names=names, skip_rows=1, encoding=dialect.encoding),
+            arrow_csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char=dialect.quote,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+            ),
             arrow_csv.ConvertOptions(column_types=text, null_values=[""], strings_can_be_null=True,
                                      quoted_strings_can_be_null=False),
         )  # fmt: skip
         for batch in read:
-            cells = [[None if cell is None else unguard(cell) for cell in column.to_pylist()] for column in batch]
+            cells = []
+            for column, numbers in zip(batch, of_numbers, strict=True):
+                shown = [None if cell is None else unguard(cell) for cell in column.to_pylist()]
+                cells.append([None if cell is None else dialect.read(cell) for cell in shown] if numbers else shown)
             yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in cells], schema=schema)
 
     return Rows(lambda: Selected(schema, batches))

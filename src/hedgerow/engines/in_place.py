@@ -206,7 +206,9 @@ def _table(
 
     names = source.names()
     raw = pa.table({alias: values[alias].raw.take(pa.array(which[alias])) for alias in names})
-    columns = {name: cleaned(raw.column(alias), source.kinds[name], plan.data.missing) for alias, name in names.items()}
+    columns = {
+        name: cleaned(raw.column(alias), source.kinds[name], plan.data.markers(name)) for alias, name in names.items()
+    }
     released = set(plan.released_columns)
     return StandIns(
         columns,
@@ -495,11 +497,9 @@ class _Link(CountedLink):
         )
         found = gathered(joined.session, query)
         group = found.column("g").to_numpy().astype(np.int64)
-        kinds, missing = joined.source.kinds, joined.plan.data.missing
-        sensitive = [
-            ranks(cleaned(found.column(alias), kinds[name], missing))[
-                0
-            ]  # what is missing may be written in several ways
+        kinds, data = joined.source.kinds, joined.plan.data
+        sensitive = [  # what is missing may be written in several ways
+            ranks(cleaned(found.column(alias), kinds[name], data.markers(name)))[0]
             for alias, name in names.items()
             if alias.startswith("s")
         ]

@@ -12,6 +12,7 @@ import numpy as np
 from hedgerow.anonymization.executing import HERE, Executor
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
+from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.microdata import ranks
@@ -55,9 +56,9 @@ class LocalEngine:
         """Give the rows of a release, in the order of published values."""
         return Rows.of_table(*apply(table, plan, microdata, recoding))
 
-    def write(self, rows: Rows, folder: Path, form: str) -> str:
+    def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder."""
-        return write(rows, folder, form)
+        return write(rows, folder, form, dialect)
 
     def close(self) -> None:
         """Nothing was opened."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from hedgerow.anonymization.clustering import Cells
 from hedgerow.anonymization.executing import HERE, Clustering
 from hedgerow.anonymization.lattice.crew import Hire
+from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.engines.spark import SparkTable
 from hedgerow.engines.spark_cells import cluster_in_tasks
@@ -59,10 +60,10 @@ class SparkEngine(SqlEngine):
         """Where clusterings are run."""
         return SparkExecutor(self.session, self.driver_profiles)
 
-    def write(self, rows: Rows, folder: Path, form: str) -> str:
+    def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder; ``parts`` are written by the executors."""
         if form != "parts":
-            return super().write(rows, folder, form)
+            return super().write(rows, folder, form, dialect)
         assert rows.query is not None
         self.session.write_parquet(rows.query, folder / "data.parquet")
         return "data.parquet"

@@ -22,6 +22,7 @@ import numpy as np
 from hedgerow.anonymization.executing import HERE, Executor
 from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
+from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import CountedLink, Rows, Selected
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
@@ -204,7 +205,7 @@ class SqlEngine:
         columns = {}
         for alias, name in names.items():
             column = raw.column(alias)
-            columns[name] = column if alias == "p" else cleaned(column, source.kinds[name], plan.data.missing)
+            columns[name] = column if alias == "p" else cleaned(column, source.kinds[name], plan.data.markers(name))
         released = set(plan.released_columns)
         stay = tuple(name for name in source.kinds if name not in released)
         return CollapsedTable(
@@ -228,7 +229,8 @@ class SqlEngine:
             message = "The table has no records."
             raise DataError(Problem("empty", message, session.place, "give a table with records"))
         columns = {
-            name: cleaned(raw.column(f"r{i}"), source.kinds[name], plan.data.missing) for i, name in enumerate(wanted)
+            name: cleaned(raw.column(f"r{i}"), source.kinds[name], plan.data.markers(name))
+            for i, name in enumerate(wanted)
         }
         released = set(plan.released_columns)
         stay = tuple(name for name in source.kinds if name not in released)
@@ -279,9 +281,9 @@ class SqlEngine:
 
         return Rows(select, link)
 
-    def write(self, rows: Rows, folder: Path, form: str) -> str:
+    def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder."""
-        return write(rows, folder, form)
+        return write(rows, folder, form, dialect)
 
     def close(self) -> None:
         """End the session."""
@@ -436,7 +438,7 @@ class SqlSource:
             return self._number(quoted) if column.kind == "float" else quoted
         text = f"CAST(t.{session.quote(name)} AS {session.text_type}){session.binary}"
         text = session.trimmed(text, SPACES)
-        for marker in self.plan.data.missing:
+        for marker in self.plan.data.markers(name):
             text = f"NULLIF({text}, {session.literal(marker)})"
         return text + session.binary
 

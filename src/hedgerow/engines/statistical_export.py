@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.engines.labelled import ReleasedColumn, released_columns
+from hedgerow.engines.release_dialect import ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.engines.writer import Writer, read_text_back
 from hedgerow.errors import DataError, Problem
@@ -30,7 +31,7 @@ STATA_NAME = re.compile(r"[^\W\d][\w]{0,31}")
 SPSS_WORDS = frozenset(["ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"])
 
 
-def write_spss(rows: Rows, path: Path) -> None:
+def write_spss(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
     """Write a system file of SPSS."""
     import pyreadstat
 
@@ -69,7 +70,7 @@ def write_spss(rows: Rows, path: Path) -> None:
         file.write(SPSS_LONG_AGO)
 
 
-def write_stata(rows: Rows, path: Path) -> None:
+def write_stata(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
     """Write a file of Stata 14 or later."""
     import pyreadstat
 

@@ -17,12 +17,15 @@ from hedgerow.plan.hierarchy.intervals import Intervals, segments
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.plan.hierarchy.numbers import Number, half_open_label, number_label, parse_half_open, parse_number
 from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.plan.notation import NO_NUMBER
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = "\0missing"
+MOST_NAMED = 20
+"""Records that a message names by their number."""
 Codes = npt.NDArray[Any]
 
 
@@ -256,7 +259,7 @@ def encode(
     hierarchy, leaf_of = built.hierarchy, dict(built.leaf_of)
     unplaced: tuple[str, ...] = built.unplaced
     if unplaced and attribute.unknown == "own-leaf-under-root":
-        own = tuple(label for label in sorted(unplaced) if label not in hierarchy)
+        own = tuple(label for label in sorted(unplaced) if label not in hierarchy and not label.startswith(NO_NUMBER))
         hierarchy = hierarchy.with_leaves_under_root(own)
         leaf_of |= {label: label for label in own}
         unplaced = tuple(label for label in unplaced if label not in leaf_of)
@@ -373,16 +376,23 @@ def records_without_leaf(
 
 
 def in_records(bad: npt.NDArray[np.bool_], counts: IntArray | None, what: str) -> str:
-    """Say how many records something is true of, and which is the first; a collapsed table does not number them.
+    """Say how many records something is true of, and which they are; a collapsed table does not number them.
 
     Examples
     --------
     >>> in_records(np.array([False, True]), None, " have no leaf"), in_records(np.array([True]), np.array([7]), " fail")
     ('1 records have no leaf; the first is record 2', '7 records fail')
+    >>> in_records(np.array([True, False, True]), None, " have no leaf")
+    '2 records have no leaf: records 1, 3'
     """
     if counts is not None:
         return f"{int(counts[bad].sum()):,} records{what}"
-    return f"{int(bad.sum()):,} records{what}; the first is record {int(np.argmax(bad)) + 1:,}"
+    found = np.flatnonzero(bad)
+    numbers = ", ".join(f"{number + 1:,}" for number in found[:MOST_NAMED].tolist())
+    if len(found) == 1:
+        return f"1 records{what}; the first is record {numbers}"
+    more = ", …" if len(found) > MOST_NAMED else ""
+    return f"{len(found):,} records{what}: records {numbers}{more}"
 
 
 def distinct_labels(values: pa.ChunkedArray) -> tuple[list[str | None], IntArray]:

@@ -28,6 +28,7 @@ from hedgerow.microdata.columns import (
     in_records,
     with_limit,
 )
+from hedgerow.microdata.meaning import meant
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
@@ -211,11 +212,12 @@ def encode_columns(
     for name in plan.columns("quasi-identifier", "sensitive"):
         attribute = plan.attributes[name]
         try:
+            values = meant(name, attribute, table.columns[name], plan.data)
             if attribute.role == "sensitive":
-                sensitive.append(encode_sensitive(name, attribute, table.columns[name], table.counts))
+                sensitive.append(encode_sensitive(name, attribute, values, table.counts))
             else:
                 kept = None if ends is None else ends.get(name)
-                encoded.append(encode(name, attribute, table.columns[name], table.counts, strict, kept))
+                encoded.append(encode(name, attribute, values, table.counts, strict, kept))
         except HedgerowError as error:
             problems += error.problems
     if problems:

@@ -25,6 +25,7 @@ from hedgerow.microdata.frames import warn_of_lost_zeros
 from hedgerow.microdata.header import first_record
 from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
+from hedgerow.microdata.parsing.form import Form
 from hedgerow.outside import sandbox
 from hedgerow.outside.sandbox.limits import MOST_COLUMNS, Limits, room
 from hedgerow.outside.server import check_path, is_server, shown
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batches",
     "Extent",
+    "Reason",
     "Table",
     "check_columns",
     "check_file",
@@ -54,6 +56,8 @@ __all__ = [
     "read_batches",
     "read_gathered",
     "read_table",
+    "sheet_names",
+    "sniffed",
 ]
 
 NOT_READ = frozenset({".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".xlsb", ".json", ".rds", ".rdata", ".sas7bcat"})
@@ -98,7 +102,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
     else:
         table, names = _read_stream(source, wanted, plan)
         form = plan.data
-        columns = {name: clean(table.column(name), form.missing) for name in wanted}
+        columns = {name: clean(table.column(name), form.markers(name)) for name in wanted}
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     released = set(plan.released_columns)
@@ -160,7 +164,7 @@ def read_gathered(source: Any, plan: Plan) -> Table:
     gathered = gather(read.schema, read.batches)
     if not gathered.num_rows:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
-    columns = {name: clean(gathered.column(name), read.format.missing) for name in read.schema.names}
+    columns = {name: clean(gathered.column(name), read.format.markers(name)) for name in read.schema.names}
     released = set(plan.released_columns)
     stay = tuple(name for name in read.names if name not in released)
     return Table(columns, gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
@@ -235,6 +239,40 @@ def file_extent(path: Path, form: DataFormat) -> Extent:
         return Extent(told.get("rows"), len(told["names"]), told.get("unpacked", 0))
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why a file is taken to be written in some way, and whether that is beyond doubt."""
+
+    why: str
+    sure: bool = True
+
+
+def sniffed(source: Any, form: DataFormat) -> tuple[DataFormat, Mapping[str, Reason]]:
+    """Find out how a file of text is written, as far as that is not stated; other tables say it themselves.
+
+    Returns how it is written, and for each key of ``data`` that was found out, why.
+    """
+    if not isinstance(source, str | Path) or is_server(source) or not Path(source).is_file():
+        return form, {}
+    written = file_format(Path(source), form)
+    asked = [key for key in ("encoding", "delimiter", "quote") if key in written.options]
+    wanted = [key for key in asked if key not in form.model_fields_set]
+    if not wanted or "delimiter" not in asked:
+        return form, {}
+    with _ask("sniff", Path(source), form, wanted) as answer:
+        found = answer.facts
+    values = {key: told["value"] for key, told in found.items()}
+    return form.model_copy(update=values), {key: Reason(told["why"], told["sure"]) for key, told in found.items()}
+
+
+def sheet_names(path: Path, form: DataFormat) -> tuple[str, ...]:
+    """Return the names of the sheets of a workbook that can be seen; nothing of other files."""
+    if "sheet" not in file_format(path, form).options:
+        return ()
+    with _ask("sheets", path, form) as answer:
+        return tuple(answer.facts["sheets"])
+
+
 def check_file(source: Any) -> None:
     """Refuse the address of a server where a file is read: as a path it would be shown, with its password."""
     check_path(source)
@@ -258,7 +296,7 @@ def _ask_for(task: str, file: Path, name: str, path: Path, form: DataFormat, wan
     """Have a file parsed that has this name, and that messages know by its path."""
     written = file_format(path, form, name)
     check_extra(written)
-    given = form.model_dump(include={"delimiter", "encoding", "quote", "missing", "sheet", "labels"})
+    given = form.model_dump(include=set(Form.KEYS))
     open_ = written.settings.keys() - form.model_fields_set
     request = {
         "place": str(path),
@@ -284,8 +322,17 @@ def _checked_names(answer: sandbox.Answer, plan: Plan, place: str) -> tuple[tupl
     """Return all columns of a file, and how it is written; refuse one without a column that the plan names."""
     names, delimiter = tuple(answer.facts["names"]), answer.facts["delimiter"]
     check_columns(names, plan, place, delimiter)
-    form = plan.data if delimiter is None else plan.data.model_copy(update={"delimiter": delimiter})
-    return names, form
+    return names, plan.data if delimiter is None else _as_read(plan.data, delimiter, place)
+
+
+def _as_read(form: DataFormat, delimiter: str, place: str) -> DataFormat:
+    """Fill in how a file is written, and that a release of it is written alike unless the plan says otherwise."""
+    usual, written = DataFormat(), file_format(Path(place), form)
+    if not written.writer or "delimiter" not in written.options:
+        return form.model_copy(update={"delimiter": delimiter})
+    odd = delimiter != "," or any(getattr(form, key) != getattr(usual, key) for key in ("encoding", "quote", "decimal"))
+    asked = {"delimiter": delimiter} | ({"output": "as-read"} if odd and form.output is None else {})
+    return form.model_copy(update=asked)
 
 
 def file_format(path: Path, form: DataFormat, name: str | None = None) -> FormatDescriptor:

@@ -29,6 +29,7 @@ from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.plan.hierarchy.numbers import parse_number
 from hedgerow.plan.hierarchy.tree import Hierarchy
+from hedgerow.plan.notation import Notation
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
@@ -107,6 +108,20 @@ Weights = Annotated[
 ]
 
 
+def _forms(value: Any) -> Any:
+    forms = [value] if isinstance(value, str) else value
+    if not isinstance(forms, list | tuple) or not forms or not all(isinstance(form, str) and form for form in forms):
+        raise PydanticCustomError("forms", "must be a form such as %d.%m.%Y, or a list of them")
+    return forms[0] if len(forms) == 1 else tuple(forms)
+
+
+Forms = Annotated[
+    str | tuple[str, ...],
+    BeforeValidator(_forms),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+
+
 class Frozen(BaseModel):
     """Base of all parts of a plan: immutable, and no unknown keys."""
 
@@ -121,7 +136,20 @@ class DataFormat(Frozen):
     )
     encoding: str = Field(default="utf-8", description="of CSV files, such as utf-8 or latin-1")
     quote: str = Field(default='"', pattern=ONE_PLAIN_CHARACTER, description="quotation mark of CSV files")
+    header: bool = Field(
+        default=True, description="CSV, Excel: whether the first line names the columns; else they are column 1, …"
+    )
+    decimal: Literal[".", ","] = Field(default=".", description="sign before the fraction of numbers written as text")
+    thousands: Literal[".", ",", "'", "_", " "] | None = Field(
+        default=None, description="sign between groups of three digits, in numbers written as text; space for any blank"
+    )
+    dates: Forms | None = Field(
+        default=None, description="how days are written in columns whose hierarchy does not say it (form)"
+    )
     missing: tuple[str, ...] = Field(default=("",), description="cells that mean a missing value")
+    missing_in: dict[Label, tuple[Label, ...]] = Field(
+        default={}, description="cells that mean a missing value in one column only, by column, such as 999"
+    )
     format: str | None = Field(default=None, description="by the file's ending if absent")
     sheet: str | None = Field(default=None, description="name of the sheet of an Excel file; the first if absent")
     labels: Literal["publish", "keep-codes"] = Field(
@@ -129,14 +157,51 @@ class DataFormat(Frozen):
         description="SPSS, Stata: publish reads a labelled code as its label; keep-codes reads the code itself",
     )
 
+    output: Literal["as-read", "standard"] | None = Field(
+        default=None,
+        description="how a release is written as CSV: as-read, with delimiter, quotation mark, encoding and decimal "
+        "sign of the file it is made from, which is the default; standard, with commas, UTF-8 and decimal points",
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _widen(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and isinstance(value.get("missing"), str):
-            return {**value, "missing": [value["missing"]]}
-        if isinstance(value, Mapping) and value.get("delimiter") in ("\\t", "tab"):
-            return {**value, "delimiter": "\t"}
+        if not isinstance(value, Mapping):
+            return value
+        value = dict(value)
+        if isinstance(value.get("missing"), str):
+            value["missing"] = [value["missing"]]
+        if value.get("delimiter") in ("\\t", "tab"):
+            value["delimiter"] = "\t"
+        if value.get("thousands") == "space":
+            value["thousands"] = " "
+        if isinstance(value.get("missing_in"), Mapping):
+            value["missing_in"] = {
+                name: [cells] if isinstance(cells, str | int | float | Decimal) else cells
+                for name, cells in value["missing_in"].items()
+            }
         return value
+
+    @model_validator(mode="after")
+    def _two_signs(self) -> DataFormat:
+        if self.decimal == self.thousands:
+            raise PydanticCustomError("two_signs", "must have different signs as 'decimal' and 'thousands'")
+        return self
+
+    @property
+    def notation(self) -> Notation:
+        """How numbers are written in cells of text."""
+        return Notation(self.decimal, self.thousands)
+
+    def markers(self, column: str) -> tuple[str, ...]:
+        """Return the cells that mean a missing value in a column.
+
+        Examples
+        --------
+        >>> DataFormat(missing=["", "?"], missing_in={"height": ["999"]}).markers("height")
+        ('', '?', '999')
+        """
+        return (*self.missing, *self.missing_in.get(column, ()))
 
 
 class HierarchySpec(Frozen):
@@ -151,7 +216,10 @@ class HierarchySpec(Frozen):
         default=None, description="fine to coarse"
     )
     length: int | None = Field(default=None, ge=1, description="with prefix: characters of a full value")
-    form: str | None = Field(default=None, description="with dates: how days are written, such as %d.%m.%Y")
+    form: Forms | None = Field(
+        default=None,
+        description="with dates: how days are written, such as %d.%m.%Y; of several forms the first that fits is taken",
+    )
 
     @property
     def kind(self) -> str:

@@ -111,7 +111,7 @@ class Plan(PlanModel):
         A column may have levels for the lattice and free intervals for clustering, and its levels may be worth
         something that no other method asks about; and weights given together are the same as weights given one by one.
         """
-        attributes = dict(self.attributes)
+        attributes = {name: self._with_form(attribute) for name, attribute in self.attributes.items()}
         for name in self.quasi_identifiers:
             attribute = attributes[name]
             if attribute.free and attribute.hierarchy is not None:
@@ -126,6 +126,13 @@ class Plan(PlanModel):
         if self.research_value.levels is not None and not METHODS[self.method.name].needs_levels:
             changes["research_value"] = self.research_value.model_copy(update={"levels": None})
         return self.model_copy(update=changes)
+
+    def _with_form(self, attribute: Attribute) -> Attribute:
+        """Return a column that says how its days are written, where the plan says it for all."""
+        spec, form = attribute.hierarchy, self.data.dates
+        if form is None or spec is None or spec.dates is None or spec.form is not None:
+            return attribute
+        return attribute.model_copy(update={"hierarchy": spec.model_copy(update={"form": form})})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, hierarchies written out, defaults left out."""

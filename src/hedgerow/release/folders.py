@@ -12,6 +12,7 @@ from hedgerow.engines import local
 from hedgerow.engines.base import Engine
 from hedgerow.engines.export import read_back
 from hedgerow.engines.local import LocalEngine
+from hedgerow.engines.release_dialect import ReleaseDialect
 from hedgerow.errors import DataError, Problem
 from hedgerow.outside.outputs import PreparedFile, PrivateFolder, cannot_write, check_free, new_file, new_folder
 from hedgerow.outside.outputs.file import FOR_ITS_OWNER, refuse_existing, sweep_beside
@@ -74,7 +75,7 @@ def publish(
                 _write_link(release, linked)
         if linked is not None:
             linked.confirm()
-    rows = release.rows if release.rows.query is None else read_back(output / name, release.plan.data)
+    rows = release.rows if release.rows.query is None else read_back(output / name, release.plan)
     return dataclasses.replace(release, rows=rows, verification=found)
 
 
@@ -95,7 +96,7 @@ def verify_privately(release: Release, engine: Engine) -> Verification:
 def write_release(release: Release, folder: Path, form: str, engine: Engine | None = None) -> str:
     """Write the files of a release into a folder, and return the name of the one with the rows."""
     try:
-        name = (engine or LocalEngine()).write(release.rows, folder, form)
+        name = (engine or LocalEngine()).write(release.rows, folder, form, ReleaseDialect.of(release.plan))
         (folder / "plan.yaml").write_text(release.plan.to_yaml(), encoding="utf-8")
         (folder / "facts.json").write_text(facts_to_json(dict(release.facts)), encoding="utf-8")
         _give_one_time(folder)

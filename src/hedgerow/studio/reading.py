@@ -50,6 +50,7 @@ class TableReading:
 
     def examine(self, asked: Asked) -> Answer:
         """Look at a table; ``form`` says how it is written, ``plan_file`` names a plan of the owner's for it."""
+        from hedgerow.evaluation.inspecting import inspection_of
         from hedgerow.plan import Plan
 
         plan = None
@@ -58,11 +59,17 @@ class TableReading:
         form = asked.get("form") if plan is None else plan.data.model_dump(mode="json", exclude_unset=True)
         drafts = plan is None and bool(asked.get("draft"))
         seen = self._examined(asked["place"], form, trust_names=not drafts)
+        if not seen.format.header and "header" not in (form or {}):  # so it is the next time
+            form = {**(form or {}), "header": False}
         _check_width(seen.columns)
         if drafts:
             plan = Plan.loads(seen.to_yaml(), file="draft")
         text = None if asked.get("plan_file") is None else Path(asked["plan_file"]).read_text(encoding="utf-8-sig")
-        return {**_told(seen), "form": form, "plan": None if plan is None else plan.to_dict(), "text": text}
+        how = inspection_of(seen, self._sheets(asked["place"], form))
+        assumed = [asdict(one) for one in how.assumptions]
+        read = {"assumptions": assumed, "sheets": how.sheets, "labelled": bool(seen.notes)}
+        taken = None if plan is None else plan.to_dict()
+        return {**_told(seen), "read": read, "form": form, "plan": taken, "text": text}
 
     def plan(self, asked: Asked) -> Answer:
         """Read a plan that somebody brought; it names no files."""
@@ -217,15 +224,23 @@ class TableReading:
     # -- what is kept --------------------------------------------------------------------------------------------------
 
     def _examined(self, place: str, form: Any, trust_names: bool = True) -> Any:
-        from hedgerow.evaluation.drafting.examining import examine
+        from hedgerow.evaluation.inspecting import examine_with_or_without_names
         from hedgerow.plan import DataFormat
 
         key = json.dumps([place, form], sort_keys=True)
         if self._seen is None or self._seen[0] != key:
             self._seen = None
             written = None if form is None else DataFormat(**form)
-            self._seen = key, examine(place, written, rows=PREVIEW_ROWS, trust_names=trust_names)
+            seen = examine_with_or_without_names(place, written, rows=PREVIEW_ROWS, trust_names=trust_names)
+            self._seen = key, seen
         return self._seen[1]
+
+    def _sheets(self, place: str, form: Any) -> tuple[str, ...]:
+        from hedgerow.microdata.read import sheet_names
+        from hedgerow.outside.server import is_server
+        from hedgerow.plan import DataFormat
+
+        return () if is_server(place) else sheet_names(Path(place), DataFormat(**(form or {})))
 
     def _column(self, asked: Asked) -> Any:
         seen = self._examined(asked["place"], asked["form"])

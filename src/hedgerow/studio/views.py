@@ -69,6 +69,35 @@ class SuggestedWish:
 
 
 @dataclass(frozen=True)
+class HowRead:
+    """How a table is read.
+
+    Attributes
+    ----------
+    assumptions
+        What is assumed: see :class:`~hedgerow.evaluation.drafting.assumptions.Assumption`.
+    sheets
+        The sheets of a workbook.
+    labelled
+        Whether its file says more of columns than their cells.
+    """
+
+    assumptions: tuple[Mapping[str, Any], ...] = ()
+    sheets: tuple[str, ...] = ()
+    labelled: bool = False
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> HowRead:
+        """Take what a reader sent."""
+        return cls(tuple(raw["assumptions"]), tuple(map(str, raw["sheets"])), bool(raw["labelled"]))
+
+    @property
+    def to_check(self) -> int:
+        """How many of the assumptions a person should look at."""
+        return sum(not one["sure"] for one in self.assumptions)
+
+
+@dataclass(frozen=True)
 class FirstWish:
     """How a column is coarsened now, and for every other way something to begin with.
 

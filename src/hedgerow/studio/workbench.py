@@ -30,6 +30,7 @@ from hedgerow.studio.views import (
     ColumnView,
     FirstWish,
     HierarchyWish,
+    HowRead,
     Look,
     NumbersView,
     TreeView,
@@ -58,6 +59,8 @@ class TableSource:
         How it was said to be written when it was looked at; None if nothing was said.
     records, columns, preview, repeats
         What was seen in it: how many records, its columns, some of its first rows, and identifiers that repeat.
+    read
+        How it is read: what is assumed, and why.
     """
 
     place: str = field(repr=False)
@@ -67,6 +70,7 @@ class TableSource:
     columns: tuple[ColumnView, ...] = field(repr=False)
     preview: tuple[tuple[str | None, ...], ...] = field(repr=False)
     repeats: tuple[Repeat, ...] = ()
+    read: HowRead = field(default_factory=HowRead)
 
     def seen_anew(self, raw: Mapping[str, Any]) -> TableSource:
         """Return the table with what a reader saw in it."""
@@ -74,7 +78,8 @@ class TableSource:
         preview = tuple(map(tuple, raw["preview"]))
         repeats = tuple(Repeat(**repeat) for repeat in raw["repeats"])
         records = int(raw["records"])
-        return TableSource(self.place, self.name, raw["form"], records, columns, preview, repeats)
+        read = HowRead.of(raw["read"])
+        return TableSource(self.place, self.name, raw["form"], records, columns, preview, repeats, read)
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ class Workbench:
         self.store_job: Job | None = None  # a change of the maintained release, or a look at it
         self.jobs: list[Job] = []  # all work besides runs: reports, and the above
         self.rows_are_people = False  # somebody has said so
+        self._drafted: Plan | None = None  # as the draft was, before anybody changed it
         self._past: list[Plan] = []
         self._future: list[Plan] = []
         self._lock = threading.RLock()
@@ -127,7 +133,24 @@ class Workbench:
             self.source = source
             self.rows_are_people = False
             self.plan_file = PlanFile(found["text"], None if file is None else Path(file))
+            self._drafted = taken if plan is None else None
             self._begin(taken)
+
+    def read_otherwise(self, **keys: Any) -> None:
+        """Read the table in another way than was assumed: what is said of it holds, the rest is found out anew.
+
+        Columns that somebody has decided about stay as they are; what was only drafted is drafted again.
+        """
+        assert self.source is not None
+        assert self.plan is not None
+        form = {**(self.source.form or {}), **keys}
+        form = {key: value for key, value in form.items() if value is not None}
+        found = self._reader.ask("examine", self.source.place, plan_file=None, form=form, draft=True)
+        drafted = Plan.from_dict(found["plan"], base=None)
+        with self._lock:
+            self.source = self.source.seen_anew(found)
+            before, self._drafted = self._drafted, drafted
+            self._begin(_redrafted(self.plan, before, drafted))
 
     def read_plan(self, path: Path, name: str) -> tuple[Plan, PlanFile]:
         """Read a plan that somebody brought, which names no files."""
@@ -458,3 +481,20 @@ def _plain(raw: Any) -> Any:
     if isinstance(raw, list | tuple):
         return [_plain(part) for part in raw]
     return str(raw) if isinstance(raw, Decimal) else raw
+
+
+def _redrafted(plan: Plan, before: Plan | None, drafted: Plan) -> Plan:
+    """Return a plan for a table that is read in another way: what somebody has decided, and else the new draft."""
+    mine, new = plan.to_dict(), drafted.to_dict()
+    old = {} if before is None else before.to_dict()["attributes"]
+    attributes = {
+        name: mine["attributes"][name]
+        if name in mine["attributes"] and mine["attributes"][name] != old.get(name)
+        else part
+        for name, part in new["attributes"].items()
+    }
+    kept = {key: part for key, part in mine.items() if key not in ("data", "attributes")}
+    kept = {key: part for key, part in kept.items() if key not in ("key", "person") or part in attributes}
+    if set(mine["attributes"]) - set(attributes):  # of columns that are not there any more nothing can be asked
+        kept = {key: part for key, part in kept.items() if key not in ("rules", "weights", "research_value")}
+    return Plan.from_dict({**new, **kept, "data": new.get("data", {}), "attributes": attributes}, base=None)

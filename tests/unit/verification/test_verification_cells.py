@@ -17,7 +17,7 @@ import pytest
 
 from hedgerow.engines.dialect import SqlDialect
 from hedgerow.errors import DataError, Problem
-from hedgerow.plan import Plan
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.verification import InDatabase, InFile, verify_in_place
 from hedgerow.verification.counting.distinct_rows import (
     CountedRows,
@@ -229,6 +229,7 @@ def test_folders_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 PLAN = Plan.from_dict({"attributes": {"x": QI, "s": "sensitive"}, "privacy": {"k": 2}})
+MARKED = DataFormat(missing=("?",))
 
 
 def test_release_files(tmp_path: Path) -> None:
@@ -511,11 +512,17 @@ def test_what_is_no_number_is_missing_and_other_kinds_are_text(lender: Lender) -
 def test_surplus_in_the_database(lender: Lender) -> None:
     original = lender.put("o1", {"x": ["a ", "?", "b", ""], "n": [1, 2, 3, 4]}, "text integer")
     right = lender.put("r1", {"x": ["a", None, "b"], "n": [1, 2, 3]}, "text integer")
-    assert lender.ask(count_surplus(right, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 0}]
+    assert lender.ask(count_surplus(right, original, ["x", "n"], DataFormat(missing=("?", "")))).to_pylist() == [
+        {"n": 0}
+    ]
     written = lender.put("r2", {"x": ["a", ""], "n": ["1", "4"]}, "text text")  # an empty text may be a missing value
-    assert lender.ask(count_surplus(written, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 0}]
+    assert lender.ask(count_surplus(written, original, ["x", "n"], DataFormat(missing=("?", "")))).to_pylist() == [
+        {"n": 0}
+    ]
     wrong = lender.put("r3", {"x": ["a", "a", "?"], "n": [1, 1, 2]}, "text integer")
-    assert lender.ask(count_surplus(wrong, original, ["x", "n"], ["?", ""])).to_pylist() == [{"n": 2}]
+    assert lender.ask(count_surplus(wrong, original, ["x", "n"], DataFormat(missing=("?", "")))).to_pylist() == [
+        {"n": 2}
+    ]
 
 
 def test_surplus_wherever_tables_lie(lender: Lender, tmp_path: Path) -> None:
@@ -542,10 +549,10 @@ def test_surplus_wherever_tables_lie(lender: Lender, tmp_path: Path) -> None:
     tallies = Tallies.open()
     for original in originals:
         for where in releases[:2]:
-            assert surplus(open_released(where), original, ["x", "d"], ["?"], tallies) == 1
-            assert surplus(open_released(where), original, ["d"], ["?"], tallies) == 0
-    assert surplus(open_released(releases[2]), originals[2], ["x", "d"], ["?"], tallies) == 1
-    assert surplus(open_released(releases[2]), originals[0], ["x"], ["?"], tallies) == 1
+            assert surplus(open_released(where), original, ["x", "d"], MARKED, tallies) == 1
+            assert surplus(open_released(where), original, ["d"], MARKED, tallies) == 0
+    assert surplus(open_released(releases[2]), originals[2], ["x", "d"], MARKED, tallies) == 1
+    assert surplus(open_released(releases[2]), originals[0], ["x"], MARKED, tallies) == 1
     tallies.close()
     other.connection.close()
 

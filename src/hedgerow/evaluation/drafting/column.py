@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.errors import DataError
+from hedgerow.evaluation.drafting.days import SeenDays, days_of
 from hedgerow.microdata.columns import distinct_labels
 from hedgerow.microdata.read import check_types
 from hedgerow.plan.hierarchy.numbers import Number, is_whole, parse_number
+from hedgerow.plan.notation import Notation
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 NEARLY_UNIQUE = 0.95
 """Share of different values above which a column is taken to name its records."""
+MOSTLY_NUMBERS = 0.9
+"""Share of the records with a value from which on a column is taken for numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class SeenColumn:
         How many values there are besides those that are counted, and how many records have one of them.
     drawn
         Values that were drawn from the rarer ones: they stand for those that are not counted too.
+    month_first, forms
+        Whether 2/5/1984 is in February where nothing in the column tells; forms of days that somebody has stated.
+    misfit_rows
+        The first records, from 1, whose value is no day in a column of days.
     """
 
     name: str
@@ -49,6 +57,9 @@ class SeenColumn:
     unlisted: int = 0
     unlisted_records: int = 0
     drawn: frozenset[str] = field(default=frozenset(), repr=False)
+    month_first: bool = True
+    forms: tuple[str, ...] = ()
+    misfit_rows: tuple[int, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, name: str, values: pa.ChunkedArray, records: int, counts: IntArray | None = None) -> SeenColumn:
@@ -73,6 +84,37 @@ class SeenColumn:
         dropped = set(markers)
         left = {label: count for label, count in self.counts.items() if label not in dropped}
         return replace(self, counts=left)
+
+    def meant(self, notation: Notation) -> SeenColumn:
+        """Return the column with its numbers in the usual notation, if nearly all of its values are numbers.
+
+        Examples
+        --------
+        >>> SeenColumn("costs", 3, {"1.234,5": 1, "1234,5": 2}).meant(Notation(",", ".")).counts
+        {'1234.5': 3}
+        """
+        if notation.usual:
+            return self
+        numbers = {label: notation.number(label) for label in self.counts}
+        fitting = sum(self.weights[label] for label, number in numbers.items() if number is not None)
+        if not fitting or fitting < MOSTLY_NUMBERS * sum(self.weights.values()):
+            return self
+        counts: dict[str, int] = {}
+        for label, count in self.counts.items():
+            text = notation.meant(label) if numbers[label] is not None else label
+            counts[text] = counts.get(text, 0) + count
+        drawn = frozenset(notation.meant(label) if numbers[label] is not None else label for label in self.drawn)
+        return replace(self, counts=counts, drawn=drawn)
+
+    @cached_property
+    def days(self) -> SeenDays | None:
+        """How its days are written; None if it holds none."""
+        return days_of(self.weights, self.month_first, self.forms) if self.counts else None
+
+    @property
+    def zeros_first(self) -> bool:
+        """Tell whether some of its values are digits that begin with 0, which numbers would lose."""
+        return any(len(label) > 1 and label[0] == "0" and label.isdecimal() for label in self.counts)
 
     @property
     def partial(self) -> bool:

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from hedgerow.evaluation.drafting.column import SeenColumn
-from hedgerow.evaluation.drafting.propose import date_forms, is_code, names_records
+from hedgerow.evaluation.drafting.days import is_day
+from hedgerow.evaluation.drafting.propose import is_code, names_records
 from hedgerow.plan.hierarchy.builders import date_label, parse_day
 from hedgerow.plan.hierarchy.numbers import Number, half_open_label, is_whole, number_label, parse_number, simplest
 
@@ -91,8 +92,8 @@ def _bars(column: SeenColumn, most: int) -> tuple[Kind, Bars, int, int]:
         return "names", (), 0, 0
     if not column.counts:
         return "categories", (), 0, 0
-    if column.distinct > most and (forms := date_forms(column)):
-        return "numbers", _bins_of_days(column.weights, forms[0]), 0, 0
+    if column.distinct > most and (days := column.days) is not None:
+        return "numbers", _bins_of_days(column.weights, days.form), sum(days.misfits.values()), len(days.misfits)
     if names_records(column) or (column.nearly_unique and column.numeric_share < 1):
         return "names", (), 0, 0
     if column.numeric_share >= MOSTLY and len(column.numbers) > most and not is_code(column):
@@ -157,13 +158,12 @@ def _place(number: Number, step: int, power: int) -> int:
 # -- days ------------------------------------------------------------------------------------------------------------
 
 
-def _bins_of_days(labels: Mapping[str, int], form: str | None) -> Bars:
+def _bins_of_days(labels: Mapping[str, int], form: str | tuple[str, ...] | None) -> Bars:
     """Count days by themselves, by month, quarter or year, or by several years: the finest of few enough bins."""
     counts: Counter[dt.date] = Counter()
     for label, count in labels.items():
-        day = parse_day(label, form)
-        assert day is not None  # all of them are
-        counts[day] += count
+        if is_day(label, form) and (day := parse_day(label, form)) is not None:
+            counts[day] += count
     for name, place in _CALENDAR:
         first, last = place(min(counts)), place(max(counts))
         if last - first < MOST_BINS:

@@ -9,17 +9,18 @@ A draft shows types, rounded counts and round band widths, but no value of any r
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn, as_text
 from hedgerow.evaluation.drafting.examination import PREVIEW, Examination, Preview
 from hedgerow.microdata import Table, column_names, read_table
+from hedgerow.microdata.columns import MOST_NAMED, distinct_labels
 from hedgerow.microdata.header import first_record, no_header
-from hedgerow.microdata.read import check_file, duplicates, place_of
+from hedgerow.microdata.read import check_file, duplicates, place_of, sniffed
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.types import Progress
 
@@ -56,38 +57,32 @@ def examine_here(
     trust_names
         Take the names of the columns for names, though they look like values.
     """
-    table = in_likely_encoding(source, form or DataFormat(), lambda likely: _read_all(source, likely, trust_names))
+    likely, reasons = sniffed(source, form or DataFormat())
+    table = _read_all(source, likely, trust_names)
     columns = []
     for done, (name, values) in enumerate(table.columns.items()):
         if progress is not None:
             progress(LOOKING, done, len(table.columns))
         columns.append(SeenColumn.of(name, values, table.records))
-    if not trust_names:
+    if not trust_names and likely.header:
         check_header(columns, place_of(source))
     first = {name: values.slice(0, rows) for name, values in table.columns.items()}
-    return Examination.of(columns, table.format, form, preview_of(first, [*first]), table.notes)
+
+    def rows_with(name: str, labels: frozenset[str]) -> tuple[int, ...]:
+        known, which = distinct_labels(table.columns[name])
+        found = np.flatnonzero(np.array([label in labels for label in known], bool)[which])
+        return tuple(int(row) + 1 for row in found[:MOST_NAMED])
+
+    preview = preview_of(first, [*first])
+    return Examination.of(columns, table.format, form, preview, table.notes, reasons, rows_with)
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
 def in_likely_encoding(source: Any, form: DataFormat, read: Callable[[DataFormat], Found]) -> Found:
-    """Read a source; a CSV file that is not UTF-8 is tried in the encodings it is likely to have."""
-    if "encoding" in form.model_fields_set or not isinstance(source, str | Path):
-        return read(form)
-    try:
-        return read(form)
-    except DataError as error:
-        if {problem.code for problem in error.problems} != {"encoding"}:
-            raise
-    with Path(source).open("rb") as file:
-        marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    if not marked:
-        try:
-            return read(form.model_copy(update={"encoding": "cp1252"}))
-        except DataError:
-            pass  # it has bytes that no Windows text has
-    return read(form.model_copy(update={"encoding": "utf-16" if marked else "latin-1"}))
+    """Read a source; how a file of text is written is found out, as far as it is not stated."""
+    return read(sniffed(source, form)[0])
 
 
 def reading_plan(names: Sequence[str], form: DataFormat) -> Plan:
@@ -133,5 +128,5 @@ def _read_all(source: Any, form: DataFormat, trust_names: bool) -> Table:
     check_file(source)
     names = column_names(source, form)
     check_some(names)
-    check_names(names, place_of(source), trust_names)
+    check_names(names, place_of(source), trust_names or not form.header)
     return read_table(source, reading_plan(names, form))

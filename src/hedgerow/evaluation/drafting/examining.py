@@ -24,14 +24,14 @@ from hedgerow.evaluation.drafting.draft import (
     check_names,
     check_some,
     examine_here,
-    in_likely_encoding,
     preview_of,
     reading_plan,
 )
 from hedgerow.evaluation.drafting.examination import PREVIEW, Examination, Preview
+from hedgerow.evaluation.drafting.wishes import Wishes
 from hedgerow.evaluation.tightening import propose_for
 from hedgerow.microdata.frames import taken_over
-from hedgerow.microdata.read import clean, file_schema, read_batches
+from hedgerow.microdata.read import clean, file_schema, read_batches, sniffed
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.types import Progress, silent
@@ -52,6 +52,7 @@ def draft_plan(
     limits: bool = False,
     withhold: str | int | None = None,
     progress: Progress | None = None,
+    wishes: Wishes | None = None,
 ) -> str:
     """Propose a plan for a table, as commented YAML that a person must review. It shows no value of a record.
 
@@ -59,6 +60,8 @@ def draft_plan(
     ----------
     source, form, trust_names, progress
         As for :func:`examine`.
+    wishes
+        What is decided beforehand: roles, the column that names a person, who gets the release.
     limits, withhold
         Whether limits are proposed too, and what may be withheld with all of them: see
         :func:`hedgerow.propose_limits`.
@@ -93,6 +96,8 @@ def draft_plan(
     Plan(k=5, quasi-identifiers: age, sex)
     """
     seen = examine(source, form, progress, rows=0, trust_names=trust_names)
+    if wishes is not None:
+        seen = seen.decided(wishes)
     text = seen.to_yaml()
     if not limits:
         return text
@@ -142,12 +147,11 @@ def examine(
         return _on_server(source, form, progress or silent, rows, trust_names)
     if opening.is_large_file(source):
         given = form or DataFormat()
-        columns, found, first = in_likely_encoding(
-            source, given, lambda likely: _in_large_file(Path(source), likely, progress or silent, rows, trust_names)
-        )
-        if not trust_names:
+        likely, reasons = sniffed(source, given)
+        columns, found, first = _in_large_file(Path(source), likely, progress or silent, rows, trust_names)
+        if not trust_names and likely.header:
             check_header(columns, str(source))
-        return Examination.of(columns, found, form, first)
+        return Examination.of(columns, found, form, first, reasons=reasons)
     return examine_here(source, form, progress, rows, trust_names)
 
 
@@ -161,7 +165,7 @@ def _in_large_file(
 
     schema = file_schema(path, form)
     check_some(schema.names)
-    check_names(schema.names, str(path), trust_names)
+    check_names(schema.names, str(path), trust_names or not form.header)
     plain = [field.name for field in schema if is_plain(field.type)]
     if not plain:
         return [SeenColumn(name, 0, {}, readable=False) for name in schema.names], form, ()
@@ -185,7 +189,7 @@ def _first_records(path: Path, plan: Plan, rows: int) -> dict[str, pa.ChunkedArr
         if sum(map(len, batches)) >= rows:
             break
     table = pa.Table.from_batches(batches, found.schema).slice(0, rows)
-    return {name: clean(table.column(name), plan.data.missing) for name in table.column_names}
+    return {name: clean(table.column(name), plan.data.markers(name)) for name in table.column_names}
 
 
 # -- tables on a server ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -105,29 +105,38 @@ def _prefixes(column: SeenColumn, what: str) -> Proposal:
 
 
 def _dates(column: SeenColumn) -> Proposal | None:
-    fitting = date_forms(column)
-    if not fitting:
+    seen = column.days
+    if seen is None:
         return None
-    form = fitting[0]
-    years = {day.year for label in column.counts if (day := parse_day(label, form)) is not None}
+    years = {day.year for label in column.counts if (day := parse_day(label, seen.form)) is not None}
     levels = ("month", "year", "decade") if max(years) - min(years) >= 15 else ("month", "quarter", "year")
     level = levels.index("year") + 1
     notes = [f"Decide: how coarse is still of use? limit: {{level: {level}}} leaves the year or better."]
-    if len(fitting) > 1:
-        notes.append("Check: nothing in it tells day from month. Is the form right?")
-    written = "" if form is None else f', form: "{form}"'
+    if len(seen.forms) > 1:
+        notes.append(f"Its days are written in {len(seen.forms)} forms: each is read by the first that fits.")
+    if seen.ambiguous:
+        notes.append(f"Check: nothing in it tells day from month. Is the form {' and '.join(seen.ambiguous)} right?")
+    if seen.two_digits:
+        notes.append("Check: its years have two digits. 69 to 99 are taken for 1969 to 1999, others for 2000 to 2068.")
+    if seen.misfits:
+        many = sum(seen.misfits.values())
+        notes.append(f"Check: {about(many)} cells are no days in any form{_rows(column)}. Their records are withheld.")
+    form = seen.form
+    written = "" if form is None else f", form: {json.dumps(form)}"
     rule = f"{{dates: [{', '.join(levels)}]{written}}}"
-    return Proposal("quasi-identifier", _seen(column, "dates"), tuple(notes), rule, level=level, leaves="the year")
+    unknown = "withhold" if seen.misfits else ""
+    return Proposal(
+        "quasi-identifier", _seen(column, "dates"), tuple(notes), rule, unknown, level=level, leaves="the year"
+    )
 
 
-def date_forms(column: SeenColumn) -> list[str | None]:
-    """Return the forms in which all values are days; None is the usual one, year first."""
-    return [form for form in _DATE_FORMS if _all_days(column.counts, form)]
-
-
-def _all_days(labels: Iterable[str], form: str | None) -> bool:
-    days = (parse_day(label, form) for label in labels)
-    return all(day is not None and 1800 <= day.year <= 2200 for day in days)
+def _rows(column: SeenColumn) -> str:
+    """Name the records of a column whose values do not fit, where they are known."""
+    if not column.misfit_rows:
+        return ""
+    more = ", …" if sum((column.days.misfits if column.days else {}).values()) > len(column.misfit_rows) else ""
+    word = "record" if len(column.misfit_rows) == 1 else "records"
+    return f" ({word} {', '.join(f'{row:,}' for row in column.misfit_rows)}{more})"
 
 
 def _name(column: SeenColumn) -> Proposal | None:
@@ -169,7 +178,8 @@ def _names_people(column: SeenColumn) -> bool:
     words = column.words
     full_name = "name" in words and words <= _PARTS_OF_NAMES
     person_number = bool(words & _NUMBER_WORDS) and words <= _NUMBER_WORDS | _NUMBERED
-    return bool(words & _NAMING) or full_name or person_number
+    compound = any(word.endswith(_NUMBER_ENDINGS) and word.startswith(_PEOPLE) for word in words)
+    return bool(words & _NAMING) or full_name or person_number or compound
 
 
 def _numbers(column: SeenColumn) -> Proposal | None:
@@ -317,6 +327,14 @@ _PARTS_OF_NAMES = _words(
     "name full first last given family middle maiden birth nick user patient person client customer employee student "
     "member respondent mother father doctor"
 )
+_PEOPLE = tuple(
+    _words(
+        "patient person fall kunde kunden mitglied versicherte versicherten versicherung teilnehmer proband studien "
+        "schüler mitarbeiter personal aktenzeichen akten pazient paciente klient klienten bewohner"
+    )
+)
+_NUMBER_ENDINGS = ("nummer", "nr", "number", "kennung", "id", "code", "schlüssel")
+"""How compound words begin and end that number people, as Patientennummer does."""
 _NUMBER_WORDS = _words("number no nr num key")
 _NUMBERED = _words(
     "patient person case record account customer client employee student member social insurance security card "
@@ -335,11 +353,6 @@ _DELICATE = _words(
     "religious belief faith political politics party vote union sexual orientation crime criminal offence offense "
     "conviction sentence grade grades score einkommen gehalt krankheit maladie revenu"
 )
-_DATE_FORMS = (None, *(
-    day + time
-    for day in ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
-    for time in ("", " %H:%M", " %H:%M:%S")
-))  # fmt: skip
 
 
 def labelled(proposal: Proposal, note: ColumnNote | None) -> Proposal:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import escape_text
+from hedgerow.evaluation.drafting.assumptions import assumptions_of
 from hedgerow.evaluation.drafting.column import SeenColumn
 from hedgerow.evaluation.drafting.propose import Proposal, about
 from hedgerow.plan import DataFormat, Limit
@@ -14,8 +16,6 @@ from hedgerow.plan.audiences import AUDIENCES, USUAL
 from hedgerow.plan.hierarchy.numbers import number_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hedgerow.evaluation.drafting.examination import Examination
     from hedgerow.evaluation.tightening import ProposedLimits
     from hedgerow.microdata.notes import ColumnNote
@@ -28,12 +28,13 @@ def write_draft(seen: Examination, limits: ProposedLimits | None = None) -> str:
     parts = [
         _head(seen.records, len(seen.columns), limits),
         _data(seen),
+        _person(seen),
         "attributes:\n",
         *(
             _attribute(column, proposal, limits, seen.notes)
             for column, proposal in zip(seen.columns, seen.proposals, strict=True)
         ),
-        _foot(sum(proposal.role == "quasi-identifier" for proposal in seen.proposals), limits),
+        _foot(seen, limits),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -62,27 +63,27 @@ def _head(records: int, columns: int, limits: ProposedLimits | None) -> str:
 
 
 def _data(seen: Examination) -> str:
-    lines, found, usual = [], seen.format, DataFormat()
-    if found.delimiter is not None:
-        delimiter = "tab" if found.delimiter == "\t" else _quoted(found.delimiter)
-        one = len(seen.columns) == 1
-        check = "   # Check: the header has one column only when split at this" if one else ""
-        lines.append(f"  delimiter: {delimiter}{check}")
-    if found.encoding != usual.encoding:
-        check = "   # Check: not UTF-8, so this is a guess" if seen.guessed else ""
-        lines.append(f"  encoding: {found.encoding}{check}")
-    if found.quote != usual.quote:
-        lines.append(f"  quote: {_quoted(found.quote)}")
-    if seen.missing != usual.missing:
-        check = "   # Check: does each of these mean a missing value in every column?" if seen.markers else ""
-        lines.append(f"  missing: [{', '.join(map(_quoted, seen.missing))}]{check}")
-    if found.format is not None:
-        lines.append(f"  format: {found.format}")
-    if found.sheet is not None:
-        lines.append(f"  sheet: {_quoted(found.sheet)}")
-    if found.labels != usual.labels:
-        lines.append(f"  labels: {found.labels}")
+    """Write how the table is written: what is not usual, and why it is taken to be so."""
+    lines, form, usual = [], seen.form, DataFormat()
+    told = {one.key: one for one in assumptions_of(seen)}
+    for key in DataFormat.model_fields:
+        value = getattr(form, key)
+        if value == getattr(usual, key) or key == "output":
+            continue
+        why = told[key].comment if key in told else ""
+        lines.append(f"  {key}: {_written(value)}{f'   # {why}' if why else ''}")
     return "data:\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _written(value: Any) -> str:
+    """Write a value of ``data`` on one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_key(name)}: {_written(part)}' for name, part in value.items())}}}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value if re.fullmatch(r"[a-z][a-z0-9-]+", value) else "tab" if value == "\t" else _quoted(value)
+    return f"[{', '.join(map(_quoted, value))}]"
 
 
 def _attribute(
@@ -128,7 +129,13 @@ def limit_text(limit: Limit) -> str:
     return f"{{{', '.join(parts)}}}"
 
 
-def _foot(quasi_identifiers: int, limits: ProposedLimits | None) -> str:
+def _person(seen: Examination) -> str:
+    person = seen.wishes.person
+    return "" if person is None else f"# k counts persons, whoever has several records.\nperson: {_key(person)}\n"
+
+
+def _foot(seen: Examination, limits: ProposedLimits | None) -> str:
+    quasi_identifiers = sum(proposal.role == "quasi-identifier" for proposal in seen.proposals)
     said = ""
     if limits is not None:
         more = " Others may fit no group." if limits.others_may_not_fit else ""
@@ -142,10 +149,24 @@ def _foot(quasi_identifiers: int, limits: ProposedLimits | None) -> str:
     return (
         "# What must hold: everyone in the release looks like at least k - 1 others in all quasi-identifiers.\n"
         f"# {USUAL.k} is usual for {USUAL.title.lower()}, {AUDIENCES['public'].k} for the public.\n"
-        f"{many}privacy: {{k: {USUAL.k}}}\n\n{said}"
+        f"{many}{_promise(seen, withheld=limits is None)}\n{said}"
         "# How groups are formed. improve: quick searches for groups that lose less; thorough and longest do so for\n"
         "# longer, longest for minutes on large tables.\n"
         "method: {name: cluster, improve: quick}\n"
+    )
+
+
+def _promise(seen: Examination, withheld: bool) -> str:
+    """Write what is promised: to the audience that somebody has named, or else k as is usual."""
+    if seen.wishes.audience is None:
+        return f"privacy: {{k: {USUAL.k}}}\n"
+    audience = AUDIENCES[seen.wishes.audience]
+    sensitive = any(proposal.role == "sensitive" for proposal in seen.proposals)
+    values = f", p: {audience.values}" if sensitive else ""
+    at_most = f'withhold: "{audience.withhold}"\n' if withheld else ""
+    return (
+        f"# For: {audience.title.lower()}.\nprivacy: {{k: {audience.k}{values}}}\n{at_most}"
+        f"threshold: {audience.threshold}\n"
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.outside.intake import is_text_encoding
@@ -31,25 +31,34 @@ class Form:
     encoding: str
     quote: str
     missing: tuple[str, ...]
+    missing_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
     room: float = 1.0
     sheet: str | None = None
     labels: str = "publish"
+    header: bool = True
+    decimal: str = "."
+
+    KEYS: ClassVar = ("delimiter", "encoding", "quote", "missing", "missing_in", "sheet", "labels", "header", "decimal")
+    """Keys of ``data`` in a plan that are of use where a file is parsed."""
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> Form:
         """Read it from a request."""
-        form = request["form"]
-        return cls(
-            request["place"],
-            request["title"],
-            form["delimiter"],
-            form["encoding"],
-            form["quote"],
-            tuple(form["missing"]),
-            request["room"],
-            form["sheet"],
-            form["labels"],
-        )
+        given = {key: request["form"][key] for key in cls.KEYS}
+        given["missing"] = tuple(given["missing"])
+        return cls(place=request["place"], title=request["title"], room=request["room"], **given)
+
+    def markers(self, column: str) -> tuple[str, ...]:
+        """Return the cells that mean a missing value in a column."""
+        return (*self.missing, *self.missing_in.get(column, ()))
+
+    def numbered(self, columns: int) -> list[str]:
+        """Name the columns of a file without a header."""
+        return [f"column {number}" for number in range(1, columns + 1)]
+
+    def written(self, number: str) -> str:
+        """Write a number as cells of text have it in this file."""
+        return number.replace(".", self.decimal)
 
     @property
     def codec(self) -> str:
@@ -59,7 +68,7 @@ class Form:
     @property
     def is_utf8(self) -> bool:
         """Whether the encoding is UTF-8."""
-        return self.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+        return self.encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
     def unreadable(self) -> DataError:
         """Return the problem that the file is not what it should be."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from hedgerow.microdata.parsing import sniffing
 from hedgerow.microdata.parsing.cleaning import clean
 from hedgerow.microdata.parsing.form import Form
+from hedgerow.microdata.parsing.formats.excel import sheet_names
 from hedgerow.microdata.parsing.opened import Opened
 from hedgerow.outside.sandbox.task import TaskResult
 from hedgerow.plan.formats import FILE_FORMATS, found_by_name
@@ -31,7 +34,7 @@ def read(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
     if not _has(opened.schema.names, wanted):
         return TaskResult(_facts(opened))
     table = opened.read(wanted)
-    cleaned = pa.table({name: clean(table.column(name), opened.form.missing) for name in wanted})
+    cleaned = pa.table({name: clean(table.column(name), opened.form.markers(name)) for name in wanted})
     noted = [field.with_metadata(opened.schema.field(field.name).metadata) for field in cleaned.schema]
     cleaned = cleaned.cast(pa.schema(noted))
     return TaskResult(_facts(opened), cleaned.schema, cleaned.combine_chunks().to_batches())
@@ -46,6 +49,17 @@ def stream(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
         return TaskResult(_facts(opened))
     schema = pa.schema([opened.schema.field(name) for name in wanted])
     return TaskResult(_facts(opened), schema, opened.batches(wanted))
+
+
+def sniff(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
+    """Return how a file of text is written, with the reasons."""
+    found = sniffing.sniff(Path(files[0]), Form.of(request), request["wanted"])
+    return TaskResult({key: asdict(guess) for key, guess in found.items()})
+
+
+def sheets(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
+    """Return the names of the sheets of a workbook."""
+    return TaskResult({"sheets": sheet_names(Path(files[0]), Form.of(request))})
 
 
 def _open(request: Mapping[str, Any], files: Sequence[str]) -> Opened:

@@ -140,7 +140,7 @@ def prefixes(labels: Iterable[str], kept: Sequence[int], length: int | None = No
     return _grow(texts, path)
 
 
-def dates(labels: Iterable[str], levels: Sequence[str], form: str | None = None) -> Built:
+def dates(labels: Iterable[str], levels: Sequence[str], form: str | Sequence[str] | None = None) -> Built:
     """Days in months, quarters, years and decades.
 
     Examples
@@ -161,8 +161,16 @@ def dates(labels: Iterable[str], levels: Sequence[str], form: str | None = None)
     return _grow(texts, path)
 
 
-def parse_day(text: str, form: str | None = None) -> dt.date | None:
-    """Read a calendar day: ISO (a time of day after it is cut off), or by a ``strptime`` form."""
+def parse_day(text: str, form: str | Sequence[str] | None = None) -> dt.date | None:
+    """Read a calendar day: ISO (a time of day after it is cut off), or by the first of some ``strptime`` forms.
+
+    Examples
+    --------
+    >>> parse_day("2/5/1984", ["%d.%m.%Y", "%d/%m/%Y"]), parse_day("31.02.1980", "%d.%m.%Y")
+    (datetime.date(1984, 5, 2), None)
+    """
+    if form is not None and not isinstance(form, str):
+        return next((day for one in form if (day := parse_day(text, one)) is not None), None)
     try:
         if form is not None:
             return dt.datetime.strptime(text, form).date()

@@ -21,6 +21,7 @@ from hedgerow.studio.background import aside
 from hedgerow.studio.components.column_table import ColumnTable
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.people_question import show_people_question
+from hedgerow.studio.components.reading_card import show_reading_card
 from hedgerow.studio.components.roles import ABOUT_ROLES, ROLES, give_role
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
@@ -198,6 +199,7 @@ def _show_table(session: Session, body: ui.column) -> None:
                 "flat data-testid=another"
             )
         show_people_question(bench, lambda: _show_table(session, body))
+        show_reading_card(bench, lambda: _show_table(session, body))
         with ui.element("div").classes("tiles"):
             theme.tile("records", f"{source.records:,}", "records")
             theme.tile("columns", f"{len(source.columns):,}", "columns")

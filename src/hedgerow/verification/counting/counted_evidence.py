@@ -81,5 +81,5 @@ class CountedEvidence(Evidence):
         names = self.published.unchanged
         if not names or self.source is None:
             return ""
-        count = surplus(self.released, self.source, names, self.plan.data.missing, self.tallies)
+        count = surplus(self.released, self.source, names, self.plan.data, self.tallies)
         return f"{', '.join(names)}: {count} rows too many with the same values" if count else ""

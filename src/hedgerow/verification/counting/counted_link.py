@@ -25,8 +25,8 @@ from hedgerow.types import IntArray
 from hedgerow.verification.counting.arrays import distinct, find, sums
 from hedgerow.verification.counting.distinct_rows import Encoder
 from hedgerow.verification.counting.numbering import Codes, number_cells, number_rows
-from hedgerow.verification.reading.cells import Kind, map_distinct, read_as, trim
-from hedgerow.verification.reading.original import Original
+from hedgerow.verification.reading.cells import Kind, map_distinct, read_as
+from hedgerow.verification.reading.original import Original, settled
 from hedgerow.verification.reading.places import LinkClaim
 from hedgerow.verification.values.columns import Cell
 
@@ -80,7 +80,7 @@ class Ties:
             if kind != "text":
                 return column
             wanted = original.kinds[name]
-            return trim(column, plan.data.missing) if wanted == "text" else map_distinct(column, read_as(wanted))
+            return settled(column, name, plan) if wanted == "text" else map_distinct(column, read_as(wanted))
 
         classes, example, class_of = np.unique(
             _whole(link.profiles, "class", last=True), return_index=True, return_inverse=True

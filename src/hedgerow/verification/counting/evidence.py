@@ -27,6 +27,7 @@ from hedgerow.verification.reading.cells import distinct_cells, map_distinct, re
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.values.columns import Cell, Column, column_of, one_level
+from hedgerow.verification.values.notation import in_notation, usual
 from hedgerow.verification.values.sensitive import Place, Reader, Way
 
 if TYPE_CHECKING:
@@ -232,8 +233,11 @@ class Evidence(ABC):
 
     def _count(self, name: str) -> Counted:
         labels, indices = distinct_cells(self._sensitive_cells(name))
-        reader = Reader.of(self.plan.attributes[name], labels)
-        readings = {text: reader.read(text) for text in labels}
+        form = self.plan.data
+        own = in_notation(self.plan, name, "sensitive")
+        meant = {text: usual(text, form.decimal, form.thousands) if own else text for text in labels}
+        reader = Reader.of(self.plan.attributes[name], list(meant.values()))
+        readings = {text: reader.read(meant[text]) for text in labels}
         places: dict[Way, Place] = {}
         for reading in readings.values():
             if reading is not None:
@@ -263,7 +267,7 @@ class Evidence(ABC):
             column = self.as_original(name, self.original)
             if self.original.kinds[name] != "text":
                 return column
-        return trim(column, self.plan.data.missing) if self.published.kinds[name] == "text" else column
+        return trim(column, self.plan.data.markers(name)) if self.published.kinds[name] == "text" else column
 
 
 def _count_codes(codes: IntArray, size: int, counts: IntArray | None) -> IntArray:

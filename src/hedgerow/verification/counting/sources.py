@@ -15,8 +15,8 @@ from hedgerow.verification.counting.fingerprints import Fingerprints
 from hedgerow.verification.counting.statements import count_rows, count_surplus, fetch_rows
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.reading import formats
-from hedgerow.verification.reading.cells import Kind, decoded, map_distinct, on_labels, read_as, trim, unguarded
-from hedgerow.verification.reading.original import Original, positions
+from hedgerow.verification.reading.cells import Kind, decoded, map_distinct, read_as, trim
+from hedgerow.verification.reading.original import Original, positions, settled
 from hedgerow.verification.reading.places import InDatabase, Where
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.reading.stated import read_facts
@@ -103,13 +103,17 @@ class FileSource(Source):
         rows = count(batches, names, person is not None)
         if not self.opened.guarded:
             return rows
-        return replace(rows, columns={name: on_labels(column, unguarded) for name, column in rows.columns.items()})
+        return replace(rows, columns={name: self.opened.meant(name, column) for name, column in rows.columns.items()})
 
     def batches(self, names: Sequence[str]) -> Iterator[list[tuple[pa.ChunkedArray, Kind]]]:
         """Read the rows, a batch at a time."""
         for batch in self.opened.batches(self._at(names)):
             columns = [text_of(cells) for cells in batch.columns]
-            yield [(unguarded(column), kind) for column, kind in columns] if self.opened.guarded else columns
+            if self.opened.guarded:
+                columns = [
+                    (self.opened.meant(name, column), kind) for name, (column, kind) in zip(names, columns, strict=True)
+                ]
+            yield columns
 
     def _at(self, names: Sequence[str]) -> list[int]:
         return [self.header.index(name) for name in names]
@@ -170,9 +174,9 @@ def count_original(source: Source, plan: Plan, persons: bool) -> Original:
     person = plan.person if persons else None
     needed = dict.fromkeys([*plan.released_columns, *([person] if person is not None else [])])
     positions(source.header, list(needed), source.place)
-    rows = source.count(names, person, plan.data.missing)
+    rows = source.count(names, person, () if person is None else plan.data.markers(person))
     columns = {
-        name: trim(column, plan.data.missing) if rows.kinds[name] == "text" else column
+        name: settled(column, name, plan) if rows.kinds[name] == "text" else column
         for name, column in rows.columns.items()
     }
     return Original(columns, rows.kinds, int(rows.counts.sum()), rows.counts, rows.persons)
@@ -181,7 +185,7 @@ def count_original(source: Source, plan: Plan, persons: bool) -> Original:
 # -- columns that are released as they are ---------------------------------------------------------------------------
 
 
-def surplus(released: Source, original: Source, names: Sequence[str], missing: Sequence[str], tallies: Tallies) -> int:
+def surplus(released: Source, original: Source, names: Sequence[str], form: DataFormat, tallies: Tallies) -> int:
     """Return how many released rows of some columns remain when each takes an equal row of the original away.
 
     Where both lie in one database, it compares them. Otherwise both are read, and only a fingerprint of each row is
@@ -190,14 +194,19 @@ def surplus(released: Source, original: Source, names: Sequence[str], missing: S
     if isinstance(released, DatabaseSource) and isinstance(original, DatabaseSource):
         here, there = released.table, original.table
         if here.lender is there.lender:
-            found = here.lender.ask(count_surplus(here, there, names, missing))
+            found = here.lender.ask(count_surplus(here, there, names, form))
             return int(found.column(0)[0].as_py())
     known, shown = Fingerprints(tallies), Fingerprints(tallies)
     kinds: list[Kind] = ["text"] * len(names)
     for columns in original.batches(names):
         kinds = [kind for _, kind in columns]
-        known.add([trim(column, missing) if kind == "text" else column for column, kind in columns])
-    empty = [text for text in missing if not text]
+        known.add(
+            [
+                trim(column, form.markers(name)) if kind == "text" else column
+                for name, (column, kind) in zip(names, columns, strict=True)
+            ]
+        )
+    empty = [text for text in form.missing if not text]
     for columns in released.batches(names):
         shown.add(
             [column if own != "text" else _written_as(kind, trim(column, empty))

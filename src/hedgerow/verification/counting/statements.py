@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hedgerow.plan import DataFormat
 from hedgerow.verification.reading.places import InDatabase
 
 WHITE_SPACE = (
@@ -38,18 +39,19 @@ def fetch_rows(place: InDatabase, names: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM {place.relation} AS t"
 
 
-def count_surplus(released: InDatabase, original: InDatabase, names: Sequence[str], missing: Sequence[str]) -> str:
+def count_surplus(released: InDatabase, original: InDatabase, names: Sequence[str], form: DataFormat) -> str:
     """Count the released rows that remain when each takes an equal row of the original away.
 
     The release is not freed of texts that mean a missing value, as there should be none; but an empty text may be how a
     missing value was written.
     """
-    empty = [text for text in missing if not text]
+    empty = [text for text in form.missing if not text]
     sides = []
-    for place, markers in ((released, empty), (original, missing)):
+    for place in (released, original):
         columns = []
         for number, name in enumerate(names):
             as_text = _kind(released, name) != _kind(original, name)
+            markers = empty if place is released else form.markers(name)
             columns.append(f"{_cleaned(place, name, markers, as_text)} AS c{number}")
         sides.append(f"SELECT {', '.join(columns)} FROM {place.relation} AS t")
     return f"SELECT COUNT(*) AS n FROM ({sides[0]} EXCEPT ALL {sides[1]}) AS u"

@@ -46,12 +46,15 @@ class Dialect:
     ----------
     empty_is_missing
         Whether a cell that is empty and not quoted is read as missing, and an empty line as a row of such.
+    header
+        Whether the first row names the columns; else they are called column 1, column 2 and so on.
     """
 
     delimiter: str = ","
     quote: str = '"'
     encoding: str = "utf-8"
     empty_is_missing: bool = False
+    header: bool = True
 
     @property
     def codec(self) -> str:
@@ -93,8 +96,9 @@ def csv_header(request: Mapping[str, Any], files: Sequence[str]) -> TaskResult:
         while row := _take(rows, 1):
             if row[0]:
                 "".join(row[0]).encode()  # finds bytes that are no text
-                check_names(row[0], place)
-                return TaskResult({"cells": row[0]})
+                names = row[0] if dialect.header else [f"column {at + 1}" for at, _ in enumerate(row[0])]
+                check_names(names, place)
+                return TaskResult({"cells": names})
     raise DataError(Problem("empty", "The file is empty.", place, "it must have a header line"))
 
 
@@ -177,7 +181,7 @@ def _pieces(lines: _Lines, dialect: Dialect, width: int) -> Iterator[list[Row]]:
             raise ValueError  # an empty line is no header
         if set(map(len, found)) - {width}:
             raise _ragged(found, number, width, lines.place)
-        yield found if number else found[1:]
+        yield found if number or not dialect.header else found[1:]
         number += len(found)
 
 

@@ -18,6 +18,7 @@ from hedgerow.verification.reading.columnar import Kind
 from hedgerow.verification.reading.delimited import Dialect
 from hedgerow.verification.reading.packages import KINDS_OF
 from hedgerow.verification.reading.tables import (
+    RELEASED,
     OpenTable,
     check_quotes,
     open_columnar,
@@ -25,6 +26,7 @@ from hedgerow.verification.reading.tables import (
     open_texts,
     read_csv_header,
 )
+from hedgerow.verification.values.notation import in_notation
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,14 +102,22 @@ def guess_delimiter(path: Path, form: DataFormat) -> str:
 
 
 def _original_csv(path: Path, form: DataFormat) -> OpenTable:
-    opened = open_csv(path, Dialect(form.delimiter or guess_delimiter(path, form), form.quote, form.encoding))
+    delimiter = form.delimiter or guess_delimiter(path, form)
+    opened = open_csv(path, Dialect(delimiter, form.quote, form.encoding, header=form.header))
     return replace(opened, header=tuple(name.strip() for name in opened.header))
 
 
 def _released_csv(path: Path, plan: Plan | None) -> OpenTable:
-    opened = open_csv(path, Dialect(empty_is_missing=True))
-    check_quotes(path)
-    return replace(opened, header=tuple(map(unguard, opened.header)), guarded=True)
+    dialect = RELEASED
+    if plan is not None and plan.data.output == "as-read":
+        form = plan.data
+        dialect = Dialect(form.delimiter or ",", form.quote, form.encoding, empty_is_missing=True)
+    opened = open_csv(path, dialect)
+    check_quotes(path, dialect)
+    opened = replace(opened, header=tuple(map(unguard, opened.header)), guarded=True)
+    if plan is None or plan.data.output != "as-read" or plan.data.decimal == ".":
+        return opened
+    return replace(opened, with_commas=frozenset(name for name in opened.header if in_notation(plan, name)))
 
 
 def _original_columnar(kind: Kind, path: Path, form: DataFormat) -> OpenTable:
@@ -119,11 +129,12 @@ def _package(name: str, path: Path, form: DataFormat) -> OpenTable:
 
 
 def _original_workbook(path: Path, form: DataFormat) -> OpenTable:
-    return open_texts("workbooks:workbook", path, 16, sheet=form.sheet)
+    asked = {"sheet": form.sheet, "header": form.header, "decimal": form.decimal}
+    return open_texts("workbooks:workbook", path, 16, **asked)
 
 
 def _released_workbook(path: Path, plan: Plan | None) -> OpenTable:
-    return open_texts("workbooks:workbook", path, 16, sheet="data")
+    return open_texts("workbooks:workbook", path, 16, sheet="data", header=True, decimal=".")
 
 
 def _released_parquet(path: Path, plan: Plan | None) -> OpenTable:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
-from hedgerow.verification.reading.cells import Kind, as_text, kind_of, trim
+from hedgerow.verification.reading.cells import Kind, as_text, kind_of, map_distinct, trim
 from hedgerow.verification.reading.formats import open_original
 from hedgerow.verification.reading.tables import open_in_memory
+from hedgerow.verification.values.notation import in_notation, usual
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,8 +70,16 @@ def read_original(source: Any, plan: Plan) -> Original:
     found = dict(zip(wanted, table.columns, strict=True))
     kinds = {name: kind_of(column) for name, column in found.items()}
     columns = {name: as_text(column) for name, column in found.items()}
-    columns |= {name: trim(column, plan.data.missing) for name, column in columns.items() if kinds[name] == "text"}
+    columns |= {name: settled(column, name, plan) for name, column in columns.items() if kinds[name] == "text"}
     return Original(columns, kinds, table.num_rows)
+
+
+def settled(column: pa.ChunkedArray, name: str, plan: Plan) -> pa.ChunkedArray:
+    """Bring cells of text to what they mean under the plan: trimmed, missing, or a number in the usual notation."""
+    column = trim(column, plan.data.markers(name))
+    if not in_notation(plan, name):
+        return column
+    return map_distinct(column, lambda text: usual(text, plan.data.decimal, plan.data.thousands))
 
 
 def positions(header: Sequence[str], wanted: Sequence[str], place: str) -> dict[str, int]:

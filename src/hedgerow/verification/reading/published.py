@@ -11,7 +11,7 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.outside.intake import MOST_JSON_BYTES, read_bytes, read_json
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
-from hedgerow.verification.reading.cells import Kind, as_text, kind_of, unguarded
+from hedgerow.verification.reading.cells import Kind, as_text, kind_of
 from hedgerow.verification.reading.formats import open_released
 from hedgerow.verification.reading.listing import DATA, Listing
 from hedgerow.verification.reading.stated import read_facts
@@ -111,7 +111,9 @@ def _read_data(path: Path, plan: Plan) -> tuple[tuple[str, ...], dict[str, pa.Ch
     header, table = opened.header, opened.table(range(len(opened.header)))
     known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
     kinds = {name: kind_of(column) for name, column in known.items()}
-    columns = {name: unguarded(column) if opened.guarded else as_text(column) for name, column in known.items()}
+    columns = {
+        name: opened.meant(name, column) if opened.guarded else as_text(column) for name, column in known.items()
+    }
     return header, columns, kinds, table.num_rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,13 +13,17 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.outside import sandbox
 from hedgerow.outside.intake import open_regular
 from hedgerow.outside.sandbox.limits import Limits, room
+from hedgerow.verification.reading.cells import map_distinct, on_labels, unguarded
 from hedgerow.verification.reading.columnar import Kind
 from hedgerow.verification.reading.delimited import Dialect
+from hedgerow.verification.values.notation import with_points
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BLOCK = 1 << 24
+RELEASED = Dialect(empty_is_missing=True)
+"""How releases are written that do not say otherwise."""
 PARTS_AT_ONCE = 100
 
 
@@ -38,6 +43,8 @@ class OpenTable:
         Reads columns by position, batch by batch.
     guarded
         Whether cells are guarded against spreadsheets.
+    with_commas
+        The columns in which numbers have decimal commas.
     titles
         What the file calls its columns beside their names, in the same order; empty where it cannot say.
     """
@@ -47,7 +54,16 @@ class OpenTable:
     place: str
     batches: Callable[[Sequence[int]], Iterator[pa.RecordBatch]]
     guarded: bool = False
+    with_commas: frozenset[str] = frozenset()
     titles: tuple[str, ...] = ()
+
+    def meant(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return cells of text as they are meant: without guards, and numbers with decimal points."""
+        import pyarrow as pa
+
+        if self.guarded:
+            column = on_labels(column, unguarded) if pa.types.is_dictionary(column.type) else unguarded(column)
+        return map_distinct(column, with_points) if name in self.with_commas else column
 
     def table(self, at: Sequence[int]) -> pa.Table:
         """Read columns by position, whole."""
@@ -128,10 +144,12 @@ def stream_csv(path: Path, dialect: Dialect, columns: Sequence[int], width: int)
         yield from answer.batches()
 
 
-def check_quotes(path: Path) -> None:
+def check_quotes(path: Path, dialect: Dialect = RELEASED) -> None:
     """Refuse a CSV file with a quotation mark that is not closed: the rest of it would be one cell."""
-    with os.fdopen(open_regular(path, "The file"), "rb") as file:
-        marks = sum(block.count(b'"') for block in iter(lambda: file.read(BLOCK), b""))
+    with os.fdopen(open_regular(path, "The file"), "rb") as raw:
+        encoding = "latin-1" if dialect.codec == "utf-8-sig" else dialect.encoding  # the mark is one byte in both
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        marks = sum(decoder.decode(block).count(dialect.quote) for block in iter(lambda: raw.read(BLOCK), b""))
     if marks % 2:
         raise DataError(Problem("format", "A quotation mark is not closed.", str(path)))
 

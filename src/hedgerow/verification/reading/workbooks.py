@@ -10,6 +10,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ def workbook_rows(request: Mapping[str, Any], files: Sequence[str]) -> TaskResul
     import pyarrow as pa
 
     _, columns = _sheet(files[0], request)
-    wanted = [pa.array([_text(cell) for cell in columns[at]], pa.string()) for at in request["columns"]]
+    write = partial(_text, decimal=request["decimal"])
+    wanted = [pa.array([write(cell) for cell in columns[at]], pa.string()) for at in request["columns"]]
     table = pa.table(wanted, names=[f"f{at}" for at in request["columns"]])
     return TaskResult({}, table.schema, table.to_batches(ROWS))
 
@@ -56,14 +58,15 @@ def _sheet(path: str, request: Mapping[str, Any]) -> tuple[list[str], list[Seque
             raise DataError(Problem("empty", "The sheet is empty.", place))
         columns = list(zip(*rows, strict=True))
         columns = [column for column in columns if any(cell != "" for cell in column)]
-        header = [(_text(column[0]) or "").strip() for column in columns]
+        named = request["header"]
+        header = [(_text(column[0]) or "").strip() if named else f"column {at}" for at, column in enumerate(columns, 1)]
     except (DataError, MemoryError):
         raise
     except Exception:  # its words may hold cells
         message = "The file cannot be read as Excel, or has no sheet of that name."
         raise DataError(Problem("format", message, place, "check that the file is whole, and data.sheet")) from None
     check_names(header, place)
-    return header, [column[1:] for column in columns]
+    return header, [column[1:] if named else column for column in columns]
 
 
 def _bound(raw: bytes, place: str, room: float) -> None:
@@ -88,7 +91,7 @@ def _too_much(place: str, what: str) -> DataError:
     return DataError(Problem("too-much", message, place, f"if you trust it, set {ROOM}=10 in the environment"))
 
 
-def _text(cell: Any) -> str | None:
+def _text(cell: Any, decimal: str = ".") -> str | None:
     if cell == "" or cell is None or cell != cell:
         return None
     if isinstance(cell, str):
@@ -96,7 +99,9 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, int | float):
-        return name_number(exact(Decimal(repr(cell)))) if abs(cell) != float("inf") else repr(cell)
+        if abs(cell) == float("inf"):
+            return repr(cell)
+        return name_number(exact(Decimal(repr(cell)))).replace(".", decimal)
     if isinstance(cell, dt.timedelta):
         sign, span = ("-", -cell) if cell.days < 0 else ("", cell)
         whole, rest = divmod(span, dt.timedelta(seconds=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hedgerow.verification.values.trees import ROOT, Ladder, Line, Marks, pieces
@@ -16,7 +17,7 @@ class Dates(Ladder):
 
     marks: Marks
     levels: tuple[str, ...]
-    form: str | None = None
+    form: str | tuple[str, ...] | None = None
 
     def lines(self, value: str) -> tuple[Line, ...]:
         """Return the ISO day, its periods and the root.
@@ -26,11 +27,12 @@ class Dates(Ladder):
         >>> Dates(Marks(), ("month", "year"), "%d.%m.%Y").lines("29.02.2024")[0].labels
         ('2024-02-29', '2024-02', '2024', '*')
         """
-        try:
-            parsed = dt.datetime.strptime(value, self.form) if self.form else dt.datetime.fromisoformat(value)
-        except ValueError:
-            return ()
-        return (self._line(parsed.date()),)
+        forms = (self.form,) if self.form is None or isinstance(self.form, str) else self.form
+        for form in forms:
+            with suppress(ValueError):
+                parsed = dt.datetime.strptime(value, form) if form else dt.datetime.fromisoformat(value)
+                return (self._line(parsed.date()),)
+        return ()
 
     def _line(self, day: dt.date) -> Line:
         names = {

@@ -79,7 +79,7 @@ def header(path: Path, form: Form) -> list[str]:
     with _decoding(path, form), path.open(encoding=form.codec, newline="") as file:
         for row in csv.reader(_lines(file, form), delimiter=form.delimiter or ",", quotechar=form.quote):
             if row:
-                names = [name.strip() for name in row]
+                names = [name.strip() for name in row] if form.header else form.numbered(len(row))
                 form.check_names(names)
                 return names
     raise _empty(form)
@@ -168,7 +168,7 @@ def _options(
             encoding="utf8" if form.is_utf8 else form.encoding,
             column_names=list(names),
             skip_rows=_empty_lines(path, form),
-            skip_rows_after_names=1,
+            skip_rows_after_names=int(form.header),
             use_threads=threads,
         ),
         "parse_options": arrow_csv.ParseOptions(
@@ -215,7 +215,7 @@ def _refuse_ragged(path: Path, form: Form, names: Sequence[str], wanted: Sequenc
     text = pa.dictionary(pa.int32(), pa.string())
     with _in_our_words(path, form):  # row numbers are known only in a single thread
         arrow_csv.read_csv(path, **_options(path, form, names, wanted, text, ragged, threads=False))
-    shown = ", ".join(str(number - 1) for number in ragged[:3])
+    shown = ", ".join(str(number - form.header) for number in ragged[:3])
     message = (
         f"{len(ragged):,} rows do not have the {len(names)} cells of the header (first: record {shown}). "
         "Nothing was read."
@@ -247,7 +247,7 @@ DESCRIPTOR = FormatDescriptor(
     order=10,
     endings=(".csv", ".tsv", ".txt"),
     opened=open_csv,
-    options=("delimiter", "encoding", "quote"),
+    options=("delimiter", "encoding", "quote", "header", "decimal", "thousands"),
     any_ending=True,
     writer="hedgerow.engines.export:CSV",
 )

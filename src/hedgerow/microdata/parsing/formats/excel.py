@@ -34,7 +34,8 @@ def open_excel(path: Path, form: Form) -> TextTable:
         if not filled:
             hint = "give a sheet whose first row holds the names of the columns: data.sheet names one"
             raise DataError(Problem("empty", "The sheet is empty.", form.place, hint))
-        header, *rows = filled
+        header: Sequence[Any] = filled[0] if form.header else form.numbered(len(filled[0]))
+        rows = filled[1:] if form.header else filled
         columns = list(zip(*rows, strict=True)) if rows else [() for _ in header]
         kept = [at for at, name in enumerate(header) if name != "" or any(cell != "" for cell in columns[at])]
         names = [(cell_text(header[at]) or "").strip() for at in kept]
@@ -43,8 +44,12 @@ def open_excel(path: Path, form: Form) -> TextTable:
     if len(cells) < len(names):  # two of one name: whoever asks for the columns refuses that
         return _twice(form, names, len(rows), size)
 
+    def write(cell: Any) -> str | None:
+        text = cell_text(cell)
+        return form.written(text) if text is not None and isinstance(cell, float) else text
+
     def load(wanted: Sequence[str]) -> dict[str, Cells]:
-        return {name: texts(cells[name], cell_text) for name in wanted}
+        return {name: texts(cells[name], write) for name in wanted}
 
     return TextTable(form, {name: ColumnNote() for name in names}, len(rows), size, load)
 
@@ -63,6 +68,16 @@ def _twice(form: Form, names: Sequence[str], rows: int, size: int) -> TextTable:
     return _Twice(form, {}, rows, size, lambda wanted: names)  # type: ignore[arg-type,return-value]
 
 
+def sheet_names(path: Path, form: Form) -> list[str]:
+    """Return the names of the sheets that can be seen."""
+    with parsing(form):
+        import python_calamine
+
+        _check_archive(path, form, path.stat().st_size)
+        with path.open("rb") as file:
+            return _visible(python_calamine.CalamineWorkbook.from_filelike(file))
+
+
 def _sheet(workbook: Any, form: Form) -> str:
     """Return the sheet that the plan names, else the first that can be seen."""
     names = list(workbook.sheet_names)
@@ -71,10 +86,13 @@ def _sheet(workbook: Any, form: Form) -> str:
             message = f"The workbook has no sheet {form.sheet!r}; it has {len(names):,} of other names."
             raise DataError(Problem("format", message, form.place, "correct data.sheet in the plan"))
         return form.sheet
+    return str((_visible(workbook) or names)[0])
+
+
+def _visible(workbook: Any) -> list[str]:
     from python_calamine import SheetVisibleEnum
 
-    seen = [one.name for one in workbook.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
-    return str((seen or names)[0])
+    return [str(one.name) for one in workbook.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
 
 
 def _check_archive(path: Path, form: Form, size: int) -> None:
@@ -106,7 +124,7 @@ DESCRIPTOR = FormatDescriptor(
     order=40,
     endings=(".xlsx", ".xlsm", ".xls", ".ods"),
     opened=open_excel,
-    options=("sheet",),
+    options=("sheet", "header", "decimal", "thousands"),
     ending="xlsx",
     needs=("python_calamine", "xlsxwriter"),
     writer="hedgerow.engines.excel_export:EXCEL",

@@ -23,8 +23,12 @@ def _build(spec: Any, labels: Sequence[str]) -> builders.Built:
 
 def _read(typed: Mapping[str, Any]) -> dict[str, Any]:
     levels = [level for level in builders.DATE_LEVELS if level in (typed.get("dates") or ())]
-    form = str(typed.get("form") or "").strip()
-    return {"dates": levels} | ({"form": form} if form else {})
+    forms = [form.strip() for form in str(typed.get("form") or "").split("|") if form.strip()]
+    return {"dates": levels} | ({"form": forms[0] if len(forms) == 1 else forms} if forms else {})
+
+
+def _written(form: Any) -> str:
+    return form if isinstance(form, str) else " | ".join(form or ())
 
 
 DESCRIPTOR = KindDescriptor(
@@ -49,11 +53,11 @@ DESCRIPTOR = KindDescriptor(
             Field(
                 "form",
                 "How days are written",
-                "only if days are not written like 2024-02-29; for example %d.%m.%Y",
+                "only if days are not written like 2024-02-29; for example %d.%m.%Y, or several: %Y-%m-%d | %d.%m.%Y",
             ),
         ),
         begin=lambda numbers, longest: {"dates": ["month", "year"], "form": ""},
         read=_read,
-        typed=lambda spec: {"dates": list(spec.dates), "form": spec.form or ""},
+        typed=lambda spec: {"dates": list(spec.dates), "form": _written(spec.form)},
     ),
 )
