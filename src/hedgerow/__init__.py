@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         weights,
     )
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
+    from hedgerow.evaluation.analysing import Estimate, TypedRelease, read_release
     from hedgerow.evaluation.assessing import Assessment, assess
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
@@ -59,6 +60,7 @@ _HOME = {
     "Certificate": "anonymization.bounding",
     "DataError": "errors",
     "DoneBut": "errors",
+    "Estimate": "evaluation.analysing",
     "Explanation": "anonymization.explanation",
     "LatticeView": "evaluation.exploration",
     "LeavingOut": "evaluation.leaving_out",
@@ -96,6 +98,8 @@ _HOME = {
     "lattice": "api",
     "leave_out": "api",
     "read_hierarchy": "plan.hierarchy",
+    "read_release": "evaluation.analysing",
+    "TypedRelease": "evaluation.analysing",
     "report": "reports.reporting",
     "save": "api",
     "sign": "api",
@@ -113,6 +117,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "DoneBut",
+    "Estimate",
     "Explanation",
     "HedgerowError",
     "Hierarchy",
@@ -130,6 +135,7 @@ __all__ = [
     "Release",
     "Report",
     "SignOff",
+    "TypedRelease",
     "Verification",
     "__version__",
     "anonymize",
@@ -148,6 +154,7 @@ __all__ = [
     "privacy",
     "propose_limits",
     "read_hierarchy",
+    "read_release",
     "repeated_people",
     "report",
     "save",

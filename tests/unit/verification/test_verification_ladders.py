@@ -21,7 +21,7 @@ from hedgerow.verification.values.columns import (
     ladder_of,
     may_suppress,
 )
-from hedgerow.verification.values.dates import Dates, _period
+from hedgerow.verification.values.dates import Dates, period_of
 from hedgerow.verification.values.numbers import Span, name_number, read_number, read_span
 from hedgerow.verification.values.sensitive import Reader
 from hedgerow.verification.values.trees import (
@@ -294,7 +294,7 @@ AFTER = dt.date.max.toordinal() + 1
     ],
 )
 def test_periods(label: str, period: tuple[int, int, str] | None) -> None:
-    assert _period(label) == period
+    assert period_of(label) == period
 
 
 def test_lines_of_days() -> None:

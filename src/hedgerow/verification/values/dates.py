@@ -45,13 +45,13 @@ class Dates(Ladder):
 
     def knows(self, label: str) -> bool:
         """Tell whether a label is a day, or a period of one of the levels."""
-        period = _period(label)
+        period = period_of(label)
         return label == ROOT or (period is not None and (period[2] == "day" or period[2] in self.levels))
 
     def witnesses(self, label: str) -> Iterator[Line]:
         """Return the lines of one day from each piece into which the marks cut a period."""
-        marked = [period[:2] for period in map(_period, self.marks.names) if period is not None]
-        period = _period(label)
+        marked = [period[:2] for period in map(period_of, self.marks.names) if period is not None]
+        period = period_of(label)
         low, end = (1, dt.date.max.toordinal() + 1) if period is None else period[:2]
         for start, _ in pieces(low, end, marked):
             yield self._line(dt.date.fromordinal(int(start)))
@@ -60,7 +60,7 @@ class Dates(Ladder):
 _PERIOD = re.compile(r"([0-9]{4})(?:(s)|-(?:([0-9]{2})|Q([1-4]))(?:-([0-9]{2}))?)?")
 
 
-def _period(label: str) -> tuple[int, int, str] | None:
+def period_of(label: str) -> tuple[int, int, str] | None:
     """Read the first day, the day after the last and the level of a period."""
     match = _PERIOD.fullmatch(label)
     if match is None or (match[4] and match[5]):
