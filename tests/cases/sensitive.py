@@ -46,6 +46,11 @@ def diverse(draw: st.DrawFn, kind: str, persons: bool = False, only_trees: bool 
         privacy["l"] = {"recursive": [draw(st.sampled_from([1, 2, "2.5"])), draw(st.integers(2, 3))]}
     elif kind == "alpha":
         privacy["alpha"] = draw(st.sampled_from(["0.5", "0.7"]))
+    elif kind == "beta":
+        gain = draw(st.sampled_from(["0.5", "1", "2.5"]))
+        privacy["beta"] = {"at_most": gain, "enhanced": True} if draw(st.booleans()) else gain
+    elif kind == "delta":
+        privacy["delta"] = draw(st.sampled_from(["0.4", "1", "2"]))
     elif kind == "mixed":
         privacy["p"] = {names[0]: 2}
         privacy["t"] = {names[-1]: {"at_most": draw(st.sampled_from(["0.3", "0.5"])), "distance": "equal"}}
@@ -116,6 +121,12 @@ def naive_demands(given: Diverse, codes: list[tuple[int | None, ...]]) -> naive.
             found.append(naive.Recursive(Fraction(str(level["recursive"][0])), level["recursive"][1]))
         if "alpha" in given.privacy:
             found.append(naive.Alpha(float(given.privacy["alpha"])))
+        if "beta" in given.privacy:
+            likeness = given.privacy["beta"]
+            enhanced = isinstance(likeness, dict)
+            found.append(naive.Likeness(float(likeness["at_most"] if enhanced else likeness), enhanced))
+        if "delta" in given.privacy:
+            found.append(naive.Disclosure(float(given.privacy["delta"])))
         closeness = given.privacy.get("t", {})
         closeness = closeness if "at_most" in closeness else closeness.get(name)
         if closeness:

@@ -61,6 +61,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "l-recursive": {"privacy": {"k": 4, "l": {"recursive": [3, 2]}}},
     "t": {"privacy": {"k": 4, "t": "0.6"}},
     "alpha": {"privacy": {"k": 4, "alpha": "0.7"}},
+    "beta": {"privacy": {"k": 4, "beta": "1.5"}},
+    "delta": {"privacy": {"k": 4, "delta": "1.5"}},
 }
 ON_OTHER_ENGINES = ("cluster", "limits", "p", "lattice-loss")
 """Plans whose digest other engines must give, too."""

@@ -131,6 +131,67 @@ class Alpha(Model):
         return greatest_share(counts) - self.alpha
 
 
+@dataclass(frozen=True)
+class Likeness(Model):
+    """β-likeness (Cao and Karras 2012): no share grows by more than beta times what it is in the whole.
+
+    Enhanced: by more than min(beta, −ln p), p the share in the whole. Nothing to say about a group without values.
+    """
+
+    beta: float
+    enhanced: bool = False
+
+    def beyond(self, counts: Histogram, overall: Histogram) -> list[float]:
+        """By how much the gain of every value is beyond what it may be."""
+        if not counts:
+            return []
+        found = []
+        for code in sorted(overall):
+            p = overall[code] / sum(overall.values())
+            q = counts.get(code, 0) / sum(counts.values())
+            found.append(q / p - 1.0 - (min(self.beta, -log(p)) if self.enhanced else self.beta))
+        return found
+
+    def holds(self, counts: Histogram, n_values: int, overall: Histogram) -> bool:
+        return all(far <= TOLERANCE for far in self.beyond(counts, overall))
+
+    def gap(self, counts: Histogram, n_values: int, overall: Histogram) -> float:
+        return total(far for far in self.beyond(counts, overall) if far > TOLERANCE)
+
+
+@dataclass(frozen=True)
+class Disclosure(Model):
+    """δ-disclosure privacy (Brickell and Shmatikov 2008): |ln(q/p)| < delta for every value of the whole.
+
+    A value that is not in the group has no logarithm: the group fails. For the gap, it counts as half a record.
+    """
+
+    delta: float
+
+    def beyond(self, counts: Histogram, overall: Histogram) -> list[float]:
+        """By how much every value is beyond delta."""
+        found = []
+        for code in sorted(overall):
+            p = overall[code] / sum(overall.values())
+            q = counts.get(code, 0.5) / max(sum(counts.values()), 1)
+            found.append(abs(log(q / p)) - self.delta)
+        return found
+
+    def holds(self, counts: Histogram, n_values: int, overall: Histogram) -> bool:
+        return set(counts) == set(overall) and all(far <= TOLERANCE for far in self.beyond(counts, overall))
+
+    def gap(self, counts: Histogram, n_values: int, overall: Histogram) -> float:
+        return total(far for far in self.beyond(counts, overall) if far > TOLERANCE)
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Sum from left to right, as Python did before 3.12."""
+    result = 0.0
+    for number in numbers:
+        result += number
+    return result
+
+
 def entropy(counts: Histogram) -> float:
     """−Σ (c/n) ln(c/n); 0 for an empty histogram."""
     total = sum(counts.values())

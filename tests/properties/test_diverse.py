@@ -99,14 +99,18 @@ def test_p_sensitive_clustering_of_persons(given: Diverse) -> None:
     compare(given, limits=True)
 
 
-@pytest.mark.parametrize("kind", ["entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"])
+@pytest.mark.parametrize(
+    "kind", ["entropy", "recursive", "alpha", "beta", "delta", "equal", "ordered", "hierarchical", "mixed"]
+)
 @given(data=st.data())
 @settings(max_examples=35)
 def test_clustering_under_the_other_models(kind: str, data: st.DataObject) -> None:
     compare(data.draw(diverse(kind)), limits=data.draw(st.booleans()))
 
 
-@pytest.mark.parametrize("kind", ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical"])
+@pytest.mark.parametrize(
+    "kind", ["p", "entropy", "recursive", "alpha", "beta", "delta", "equal", "ordered", "hierarchical"]
+)
 @given(data=st.data())
 @settings(max_examples=35)
 def test_models_hold_where_their_naive_twins_do(kind: str, data: st.DataObject) -> None:

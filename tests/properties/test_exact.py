@@ -30,7 +30,7 @@ from tests.naive.attributes import generalize
 from tests.naive.exact import Group, least_loss
 from tests.naive.improving import OBJECTIVES, cost
 
-KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
+KINDS = ["p", "entropy", "recursive", "alpha", "beta", "equal", "ordered", "hierarchical", "mixed"]
 ENOUGH = 10_000_000
 May = Callable[[Group], bool]
 Cost = Callable[[Group], int]

@@ -43,7 +43,7 @@ from tests.naive.attributes import Attribute, Record
 from tests.naive.improving import OBJECTIVES, floors, least_beyond, least_cost, total_cost
 
 NOWHERE = (1 << 31) - 1
-KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
+KINDS = ["p", "entropy", "recursive", "alpha", "delta", "equal", "ordered", "hierarchical", "mixed"]
 SHORT = Effort("", tries=30, passes=3, searches=HASTY)
 
 

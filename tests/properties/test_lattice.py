@@ -26,7 +26,7 @@ OBJECTIVES = {
     "discernibility": naive.discernibility,
     "group-size": naive.average,
 }
-KINDS = ["k", "p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
+KINDS = ["k", "p", "entropy", "recursive", "alpha", "beta", "delta", "equal", "ordered", "hierarchical", "mixed"]
 
 
 def prepare(given: Diverse, budget: int, limits: str) -> tuple[Microdata, Requirement, Space, naive.Task]:

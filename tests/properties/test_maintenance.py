@@ -32,7 +32,7 @@ from tests.naive.trees import Tree
 
 MISSING = "\0missing"
 SURVIVING = ["k", "p"]
-FRAGILE = ["entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
+FRAGILE = ["entropy", "recursive", "alpha", "beta", "equal", "ordered", "hierarchical", "mixed"]
 Placed = dict[int, int]
 """Cluster of every row that is in one."""
 

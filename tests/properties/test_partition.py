@@ -28,7 +28,7 @@ from tests.cases.sensitive import TREE, Diverse, codes_of, diverse, naive_demand
 from tests.cases.sensitive import encode as encode_diverse
 from tests.naive.partition import Part, Partitioner, partition
 
-KINDS = ["p", "entropy", "recursive", "alpha", "equal", "ordered", "hierarchical", "mixed"]
+KINDS = ["p", "entropy", "recursive", "alpha", "beta", "delta", "equal", "ordered", "hierarchical", "mixed"]
 
 
 def reference(case: Case, microdata: Microdata, limits: bool, sensitive: Diverse | None = None) -> Partitioner:

@@ -346,6 +346,8 @@ DEMANDS: dict[str, list[Any]] = {
     "l": [2, {"entropy": "1.5"}, {"entropy": 2}, {"recursive": ["0.5", 1]}, {"recursive": ["1.5", 2]}],
     "t": [{"at_most": t} for t in ("0", "0.1", "0.25", "0.4")],
     "alpha": ["0.3", "0.5", "0.75"],
+    "beta": ["0.5", "1", {"at_most": "1.5", "enhanced": True}],
+    "delta": ["0.5", "1"],
 }
 
 
@@ -391,6 +393,8 @@ class Asked:
             return len(counts) >= self.demand
         if self.model == "alpha":
             return not counts or ranked[0] <= Fraction(self.demand) * n
+        if self.model in ("beta", "delta"):
+            return self.is_like(counts)
         if self.model == "t":
             return not counts or self.distance(counts) <= Fraction(self.demand["at_most"])
         if "entropy" in self.demand:
@@ -398,6 +402,19 @@ class Asked:
             return entropy >= math.log(float(self.demand["entropy"])) - 1e-12
         c, l = self.demand["recursive"]  # noqa: E741 - the papers' name
         return len(counts) >= l and ranked[0] < Fraction(c) * sum(ranked[l - 1 :])
+
+    def is_like(self, counts: Counter[tuple[str, ...]]) -> bool:
+        """Whether no value is much more frequent than among all released records; delta: nor rarer."""
+        whole = Counter(self.way(value) for _, value in self.rows if value is not None)
+        ratios = {v: Fraction(counts[v], max(counts.total(), 1)) / Fraction(whole[v], whole.total()) for v in whole}
+        if self.model == "delta":
+            return all(ratio and abs(math.log(ratio)) < float(self.demand) for ratio in ratios.values())
+        enhanced = isinstance(self.demand, dict)
+        most = Fraction(self.demand["at_most"] if enhanced else self.demand)
+        return all(
+            ratio - 1 <= most and (not enhanced or ratio - 1 <= math.log(whole.total() / whole[v]) + 1e-12)
+            for v, ratio in ratios.items()
+        )
 
     def distance(self, counts: Counter[tuple[str, ...]]) -> Fraction:
         """Least cost of moving earth from the group to all released records; those withheld play no part."""

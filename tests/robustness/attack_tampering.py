@@ -43,6 +43,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "l": {"privacy": {"k": 4, "l": {"entropy": "1.5"}}},
     "t": {"privacy": {"k": 4, "t": "0.6"}},
     "alpha": {"privacy": {"k": 4, "alpha": "0.7"}},
+    "beta": {"privacy": {"k": 4, "beta": {"at_most": "1.5", "enhanced": True}}},
+    "delta": {"privacy": {"k": 4, "delta": "1.5"}},
     "free": {"privacy": {"k": 3}, "age": FREE},
     "snap": {"privacy": {"k": 3}, "age": FREE | {"snap": 5}},
     "limits": {"privacy": {"k": 3}, "place": QUASI["place"] | {"limit": {"level": 1}}},

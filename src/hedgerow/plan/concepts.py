@@ -48,7 +48,7 @@ class Concept(Generic[D]):
     Examples
     --------
     >>> PRIVACY_MODELS.names
-    ('p', 'l', 't', 'alpha')
+    ('p', 'l', 't', 'alpha', 'beta', 'delta')
     >>> PRIVACY_MODELS["p"].title
     'p-sensitivity'
     """

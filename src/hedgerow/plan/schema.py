@@ -27,6 +27,7 @@ def plan_schema() -> dict[str, Any]:
     number = {"type": ["number", "string"]}
     _also(parts, "LDiversity", {"type": "integer", "description": "so many different values"})
     _also(parts, "Closeness", number)
+    _also(parts, "Likeness", number)
     for model in PRIVACY_MODELS:
         parts["Privacy"]["properties"][model.name]["anyOf"].append(dict(model.short))
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

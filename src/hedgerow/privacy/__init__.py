@@ -1,4 +1,4 @@
-"""What may be promised of every group: k, p-sensitivity, l-diversity, t-closeness, (alpha, k); the risks that remain.
+"""What may be promised of every group: k, p-sensitivity, l-diversity, t-closeness, likeness; the risks that remain.
 
 One model per file. :class:`Requirement` is all that a plan asks; ``risks`` are those of the three attackers.
 
@@ -9,6 +9,8 @@ from hedgerow.privacy.conditions import cumulative_frequencies, max_groups, max_
 from hedgerow.privacy.disclosure import attribute_disclosures, largest_shares
 from hedgerow.privacy.model import Model, holds_for
 from hedgerow.privacy.models.alpha_k import AlphaShare
+from hedgerow.privacy.models.beta_likeness import BetaLikeness
+from hedgerow.privacy.models.delta_disclosure import DeltaDisclosure
 from hedgerow.privacy.models.l_diversity import DistinctL, EntropyL, RecursiveCL
 from hedgerow.privacy.models.p_sensitive import PSensitive
 from hedgerow.privacy.models.t_closeness import TCloseness
@@ -18,6 +20,8 @@ from hedgerow.privacy.tally import Tally
 
 __all__ = [
     "AlphaShare",
+    "BetaLikeness",
+    "DeltaDisclosure",
     "DistinctL",
     "EntropyL",
     "Model",

@@ -7,5 +7,5 @@ the numbers lie on this side. This module imports nothing, because compiled kern
 
 from __future__ import annotations
 
-DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, ALPHA = range(7)
+DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, ALPHA, BETA, ENHANCED, DELTA = range(10)
 SLACK = 1e-12  # what rounding may add to a computed share, distance or entropy

@@ -32,6 +32,8 @@ MEANINGS = Meanings(
         "l": "the values of a sensitive column are l-diverse in every group",
         "t": "the values of a sensitive column in every group are close to those of the whole table",
         "alpha": "no value of a sensitive column has more than a share alpha of any group",
+        "beta": "no value of a sensitive column is much more frequent in a group than in the whole release",
+        "delta": "every value of a sensitive column is about as frequent in every group as in the whole release",
         "limits": "no value is published coarser than its limit",
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
         "overlap": "no two different published values of a column have a value in common",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import random
 import zipfile
@@ -47,6 +48,20 @@ def test_the_optimum_is_the_one_that_the_project_stores(seed: int, tmp_path: Pat
     assert release.facts["ntil"] == pytest.approx(found[0])
     if release.facts["levels"] != made.levels:  # two nodes lose the same
         assert sum(abs(loss - found[0]) < 1e-12 for _, loss, fits in project.best()[1] if fits) > 1
+
+
+def test_likeness_and_disclosure_privacy_are_taken_over(tmp_path: Path) -> None:
+    """As ARX writes them; what it understands otherwise is said."""
+    asks = ("basic-3.0-likeness for attribute 'ill'", "2.0-disclosure privacy for attribute 'ill'")
+    _project(1, k=3, criteria=asks).save(tmp_path / "project.deid")
+    made = plan_from_arx(tmp_path / "project.deid", tmp_path / "plan", data=False)
+    demands = made.plan.privacy.demands("ill")
+    assert (demands["beta"].at_most, demands["beta"].enhanced) == (3, False)
+    assert float(demands["delta"]) == pytest.approx(2 * math.log(2))
+    assert any("logarithms to base 2" in note for note in made.notes)
+    settings = plan_to_arx(made.plan, tmp_path / "back")
+    assert "privacy model for ill: basic-3-likeness" in settings
+    assert any(line.startswith("privacy model for ill: 2-disclosure privacy") for line in settings)
 
 
 def test_roles_and_demands_are_those_of_the_project(tmp_path: Path) -> None:

@@ -25,8 +25,10 @@ from tests.naive.privacy import (
     Alpha,
     Closeness,
     Demands,
+    Disclosure,
     Distinct,
     Entropy,
+    Likeness,
     Model,
     Recursive,
     Sensitive,
@@ -48,6 +50,9 @@ NO_GROWTH: list[Model] = [
     Recursive(Fraction(1), 2),
     Recursive(Fraction(3), 3),
     Alpha(0.5),
+    Likeness(0.5),
+    Likeness(3, enhanced=True),
+    Disclosure(0.5),
     *(Closeness(0.25, distance) for distance in DISTANCES.values()),
 ]
 MODELS: list[Model] = [Distinct(2), Distinct(3), *NO_GROWTH]
@@ -87,6 +92,14 @@ def test_missing_never_counts() -> None:
         (Alpha(0.5), {0: 3, 1: 2}, False),
         (Closeness(0.25), {0: 4, 1: 3, 2: 2, 3: 1}, True),
         (Closeness(0.25), {3: 1}, False),
+        (Likeness(1.0), {3: 1, 0: 4}, True),  # 0.2 is twice 0.1, 0.8 is twice 0.4
+        (Likeness(0.99), {3: 1, 0: 4}, False),
+        (Likeness(1.0, enhanced=True), {3: 1, 0: 4}, False),  # −ln 0.4 = 0.916…
+        (Likeness(1.0, enhanced=True), {3: 1, 0: 3, 1: 1}, True),
+        (Disclosure(0.7), {0: 8, 1: 6, 2: 4, 3: 2}, True),
+        (Disclosure(0.7), {0: 4, 1: 3, 2: 1, 3: 2}, True),  # 0.1 for 0.2, and 0.2 for 0.1: ln 2 = 0.693…
+        (Disclosure(0.69), {0: 4, 1: 3, 2: 1, 3: 2}, False),
+        (Disclosure(9), {0: 4, 1: 3, 2: 1}, False),  # the fourth is not there
     ],
 )
 def test_models_by_hand(model: Model, counts: dict[int, int], expected: bool) -> None:
@@ -104,6 +117,8 @@ def test_models_by_hand(model: Model, counts: dict[int, int], expected: bool) ->
         (Recursive(9.0, 1), False),
         (Alpha(0.1), True),
         (Closeness(0.0), True),
+        (Likeness(0.0), True),
+        (Disclosure(9.0), False),
     ],
 )
 def test_a_group_without_values(model: Model, expected: bool) -> None:
@@ -119,6 +134,8 @@ def test_lacks_by_hand() -> None:
     assert lack(Recursive(5.0, 3), {0: 3, 1: 1}) == 750_000_001  # too few values: no tail
     assert lack(Recursive(5.0, 3), {}) == 1_000_000_001
     assert lack(Alpha(0.5), {0: 3, 1: 1}) == 250_000_001
+    assert lack(Likeness(1.0), {3: 1}) == 8_000_000_001
+    assert lack(Disclosure(0.5), {0: 4, 1: 3, 2: 2}) == 1 + int(1e9 * (log(0.1 * 9 / 0.5) - 0.5))  # half a record
     assert Closeness(0.5).lack({3: 1}, VALUES, {0: 1, 1: 1, 2: 1, 3: 1}) == 250_000_001
 
 

@@ -9,7 +9,16 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.privacy import AlphaShare, EntropyL, PSensitive, RecursiveCL, TCloseness, holds_for
+from hedgerow.privacy import (
+    AlphaShare,
+    BetaLikeness,
+    DeltaDisclosure,
+    EntropyL,
+    PSensitive,
+    RecursiveCL,
+    TCloseness,
+    holds_for,
+)
 
 CANCERS = {"*": {"cancer": ["Lung cancer", "Throat cancer"], "infection": ["Flu", "Cold"]}}
 
@@ -112,6 +121,16 @@ def test_demands_by_column() -> None:
         (TCloseness(0.49, "ordered"), "aaa", "abc", False),
         (AlphaShare(0.75), "aaab", None, True),
         (AlphaShare(0.7), "aaab", None, False),
+        (BetaLikeness(1), "aab", "aabbbb", True),
+        (BetaLikeness(0.99), "aab", "aabbbb", False),
+        (BetaLikeness(0.7, enhanced=True), "aab", "aaabbb", True),  # −ln ½ is more than ⅓
+        (BetaLikeness(1, enhanced=True), "aa", "aaabbb", False),  # and less than 1
+        (BetaLikeness(0), "", "ab", True),
+        (DeltaDisclosure(0.41), "aab", "aabb", True),  # ln 3/2 = 0.4055
+        (DeltaDisclosure(0.4), "aab", "aabb", False),
+        (DeltaDisclosure(9), "aa", "aab", False),
+        (DeltaDisclosure(9), "", "ab", False),
+        (DeltaDisclosure(9), "", "", True),
     ],
 )
 def test_models_by_hand(model: Any, values: str, overall: str | None, holds: bool) -> None:
@@ -129,4 +148,7 @@ def test_t_closeness_of_the_paper() -> None:
 
 def test_what_each_model_says_of_itself() -> None:
     assert PSensitive.survives_growth
-    assert not any(model.survives_growth for model in (EntropyL, RecursiveCL, TCloseness, AlphaShare))
+    assert not any(
+        model.survives_growth
+        for model in (EntropyL, RecursiveCL, TCloseness, AlphaShare, BetaLikeness, DeltaDisclosure)
+    )

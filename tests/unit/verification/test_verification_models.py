@@ -75,6 +75,17 @@ MODELS: dict[str, tuple[str, dict[str, Any], Any, dict[str, list[str]], tuple[in
     "alpha": (
         "alpha", {"alpha": 0.5}, "sensitive", {"A": A, "B": B}, (4, "flu"), "a share of at most 0.5 of diagnosis", "0.5", "0.75",
     ),
+    "beta": (  # flu is half of all, and of A; then 3/4 of A, 5/8 of all, and cold 1/4 of B, 1/8 of all
+        "beta", {"beta": 0.5}, "sensitive", {"A": A, "B": B}, (4, "flu"), "a gain of at most 0.5 of diagnosis", "0", "1",
+    ),
+    "enhanced beta": (  # -ln 0.625 = 0.47 is beyond a gain of 0.2, but cold doubles
+        "beta", {"beta": {"at_most": 0.9, "enhanced": True}}, "sensitive", {"A": A, "B": B}, (4, "flu"),
+        "a gain (enhanced) of at most 0.9 of diagnosis", "0", "1",
+    ),
+    "delta": (
+        "delta", {"delta": 0.5}, "sensitive", {"A": A, "B": B}, (4, "flu"),
+        "all values in every group, shares within e^0.5 of diagnosis", "e^0", "a group with 2 of 3 values",
+    ),
     "p at a level": (
         "p", {"p": 2}, {"role": "sensitive", "hierarchy": {"tree": TREE}, "level": 2},
         {"A": ["lung", "skin", "flu"], "B": ["throat", "strep", "cold"]}, (3, "lung"), 2, 2, 1,

@@ -31,7 +31,7 @@ from hedgerow.anonymization.kernels.search_index import (
 from hedgerow.anonymization.kernels.sorting import after, ranked, sort
 from hedgerow.anonymization.kernels.tuples.asked import ValueTree
 from hedgerow.anonymization.kernels.tuples.searching import People
-from hedgerow.privacy.codes import ALPHA, DISTINCT, ENTROPY, EQUAL, ORDERED, RECURSIVE, SLACK
+from hedgerow.privacy.codes import ALPHA, BETA, DELTA, DISTINCT, ENHANCED, ENTROPY, EQUAL, ORDERED, RECURSIVE, SLACK
 
 BILLION = 1e9
 
@@ -75,6 +75,8 @@ def lack(counts, overall, kind, a, b, c, tree):
         if greatest * c < a * tail:  # whole numbers: exact
             return np.int64(0)
         return np.int64(1 + math.floor(BILLION * ((greatest - a / c * tail) / n)))
+    if kind >= BETA:  # and ENHANCED, and DELTA
+        return _unlike(counts, overall, kind, a, n)
     if n == 0:
         return np.int64(0)
     if kind == ALPHA:
@@ -112,6 +114,30 @@ def lack(counts, overall, kind, a, b, c, tree):
                     lacking[parent[node]] -= extra[node]
     gap = moved - a
     return np.int64(0) if gap <= SLACK else np.int64(1 + math.floor(BILLION * gap))
+
+
+@inner
+def _unlike(counts, overall, kind, a, n):
+    """What counts lack to be like those of the whole table, value by value: the sum of what is beyond the bound."""
+    whole = 0
+    for v in range(counts.size):
+        whole += overall[v]
+    beyond, fails = 0.0, False
+    for v in range(counts.size):
+        if overall[v] == 0 or (n == 0 and kind != DELTA):
+            continue
+        share = overall[v] / whole
+        if kind == DELTA:
+            if counts[v] == 0:
+                fails = True
+            far = abs(math.log(max(counts[v], 0.5) / max(n, 1) / share)) - a
+        else:
+            bound = min(a, -math.log(share)) if kind == ENHANCED else a
+            far = counts[v] / n / share - 1.0 - bound
+        if far > SLACK:
+            fails = True
+            beyond += far
+    return np.int64(1 + math.floor(BILLION * beyond)) if fails else np.int64(0)
 
 
 @inner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,8 @@ def privacy_of(criteria: list[str]) -> Criteria:
     >>> asked = privacy_of(["5-anonymity", "distinct-3-diversity for attribute 'ill'", "(0.1)-avg-risk"])
     >>> asked.privacy, asked.without
     ({'k': 5, 'l': {'ill': {'distinct': 3}}}, ['(0.1)-avg-risk'])
+    >>> privacy_of(["enhanced-2.0-likeness for attribute 'ill'", "1.0-disclosure privacy for attribute 'ill'"]).privacy
+    {'beta': {'ill': {'at_most': 2, 'enhanced': True}}, 'delta': {'ill': 0.69314718056}}
     """
     asked = Criteria()
     for criterion in criteria:
@@ -56,6 +59,8 @@ def _translated(criterion: str, privacy: dict[str, Any]) -> bool:
         (rf"distinct-{NUMBER}-diversity{FOR}", "l", lambda one: {"distinct": int(float(one[1]))}),
         (rf"(?:shannon-)?entropy-{NUMBER}-diversity{FOR}", "l", lambda one: {"entropy": _plain(one[1])}),
         (rf"recursive-\({NUMBER}, ?{NUMBER}\)-diversity{FOR}", "l", lambda one: _recursive(one)),
+        (rf"(?P<enhanced>enhanced-)?(?:basic-)?{NUMBER}-likeness{FOR}", "beta", lambda one: _likeness(one)),
+        (rf"{NUMBER}-disclosure privacy{FOR}", "delta", lambda one: round(float(one[1]) * math.log(2), 12)),
         (rf"{NUMBER}-closeness(?: with (?P<distance>equal|ordered|hierarchical)[- ].*?)?{FOR}", "t", _closeness),
     ):
         found = re.fullmatch(form, criterion)
@@ -63,6 +68,10 @@ def _translated(criterion: str, privacy: dict[str, Any]) -> bool:
             privacy.setdefault(key, {})[found["column"]] = value(found)
             return True
     return False
+
+
+def _likeness(found: re.Match[str]) -> dict[str, Any]:
+    return {"at_most": _plain(found[2]), "enhanced": found["enhanced"] is not None}
 
 
 def _recursive(found: re.Match[str]) -> dict[str, Any]:

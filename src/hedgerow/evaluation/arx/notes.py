@@ -23,6 +23,11 @@ def notes_on(told: Mapping[str, Any]) -> Iterator[str]:
             yield f"Privacy model {criterion!r} has no counterpart and is left out."
     if "k" not in asked.privacy:
         yield "The project asks for no k-anonymity; the plan asks for k = 2, the least there is."
+    if "delta" in asked.privacy:
+        yield (
+            "δ-disclosure privacy: ARX takes logarithms to base 2, here they are natural, so delta is smaller. "
+            "ARX passes over values that a group lacks; here, as in the paper, every group must have every value."
+        )
     objective, differs = objective_of(told["metric"])
     if differs:
         yield f"Quality model {told['metric']!r}: {differs}. The plan goes by {objective}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,4 +150,8 @@ def _model(model: str, demand: Any) -> str:
         return f"recursive-({demand.recursive[0]}, {demand.recursive[1]})-diversity"
     if model == "t":
         return f"{demand.at_most}-closeness, {demand.distance or 'by the default'} ground distance"
+    if model == "beta":
+        return f"{'enhanced' if demand.enhanced else 'basic'}-{demand.at_most}-likeness"
+    if model == "delta":
+        return f"{float(demand) / math.log(2):.6g}-disclosure privacy (by logarithms to base 2, as ARX has them)"
     return f"{model}: no counterpart"

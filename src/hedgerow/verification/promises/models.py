@@ -16,6 +16,7 @@ import numpy as np
 
 from hedgerow.plan import Attribute
 from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.types import FloatArray
 from hedgerow.verification.counting.distances import Distance, Equal, Hierarchical, Ordered
 from hedgerow.verification.counting.evidence import Counted, Evidence
 from hedgerow.verification.result import Promise, by_meaning_of_missing
@@ -170,6 +171,67 @@ class Close(Demand):
         return Judged(_written(farthest), farthest <= self.most + TOLERANCE, farthest)
 
 
+@dataclass(frozen=True)
+class Like(Demand):
+    """β-likeness: no value's share of a group is more than 1 + β times that of all released records.
+
+    Attributes
+    ----------
+    most
+        β: by how much a share may grow, out of what it is among all.
+    enhanced
+        Whether a value may grow by −ln of its share among all at most.
+    """
+
+    most: float
+    enhanced: bool
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"a gain{' (enhanced)' if self.enhanced else ''} of at most {_written(self.most)}"
+
+    def judge(self, column: Counted) -> Judged:
+        """Find the value that is too frequent by most, or else the one that gains most."""
+        ratio, among_all = _ratios(column)
+        gain = ratio - 1
+        allowed = np.minimum(self.most, -np.log(among_all)) if self.enhanced else np.full(len(gain), self.most)
+        greatest = max(float(gain.max(initial=0)), 0.0)
+        kept = bool((gain <= allowed + TOLERANCE).all())
+        return Judged(_written(greatest), kept, greatest)
+
+
+@dataclass(frozen=True)
+class Undisclosing(Demand):
+    """δ-disclosure privacy: every value of the release is in every group, its share within a factor e^δ of that of all.
+
+    A group that lacks a value, or has none at all, fails, unless no released record has any.
+    """
+
+    most: float
+
+    @property
+    def asked(self) -> str:
+        """The demand in a few words."""
+        return f"all values in every group, shares within e^{_written(self.most)}"
+
+    def judge(self, column: Counted) -> Judged:
+        """Find a group that lacks a value, or else the share that is farthest."""
+        there = int((column.overall > 0).sum())
+        fewest = int(column.histograms.distinct.min())
+        if fewest < there:
+            return Judged(f"a group with {fewest} of {there} values", kept=False, badness=math.inf)
+        farthest = float(np.abs(np.log(_ratios(column)[0])).max(initial=0))
+        return Judged(f"e^{_written(farthest)}", farthest <= self.most + TOLERANCE, farthest)
+
+
+def _ratios(column: Counted) -> tuple[FloatArray, FloatArray]:
+    """Return every value's share of its group over that of all released records, and the latter."""
+    histograms, everybody = column.histograms, column.overall.sum()
+    among_all = column.overall[histograms.code] / everybody
+    return histograms.count / (histograms.totals[histograms.group] * among_all), among_all
+
+
 def _diverse(asked: Any, attribute: Attribute) -> Demand:
     if asked.distinct is not None:
         return DifferentValues(asked.distinct)
@@ -188,6 +250,8 @@ DEMANDS: dict[str, Callable[[Any, Attribute], Demand]] = {
     "l": _diverse,
     "t": _close,
     "alpha": lambda asked, attribute: Alpha(float(asked)),
+    "beta": lambda asked, attribute: Like(float(asked.at_most), asked.enhanced),
+    "delta": lambda asked, attribute: Undisclosing(float(asked)),
 }
 """For every privacy model, by its name, how to read what a plan asks of one sensitive column."""
 
