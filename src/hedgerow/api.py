@@ -24,6 +24,7 @@ from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
 from hedgerow.evaluation.tightening import ProposedLimits, propose_for
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
+from hedgerow.microdata.population import counted_in
 from hedgerow.microdata.read import file_format
 from hedgerow.outside.outputs import PrivateFolder, new_folder
 from hedgerow.outside.outputs.moment import rehearsal
@@ -82,6 +83,7 @@ def anonymize(
     driver_profiles: int | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
+    population: Any = None,
 ) -> Release:
     """Make a verified release of a table.
 
@@ -119,6 +121,8 @@ def anonymize(
         Called now and then during long work.
     patience
         How long the exact search by research value may go on; it then returns the best found and a bound.
+    population
+        A table of the people whom the records were drawn from, in place of the one that the plan names.
 
     Raises
     ------
@@ -156,9 +160,12 @@ def anonymize(
     if target is not None and engine == "auto" and is_local(data):
         engine = "duckdb"  # a table of a database is checked by counts, which the local engine does not keep
     tell("reading", 0, 0)
-    with open_engine(
-        data, plan, engine, master, driver_profiles, link is not None, lambda rows: tell("reading", rows, 0)
-    ) as source:
+    with (
+        counted_in(plan, population) as plan,
+        open_engine(
+            data, plan, engine, master, driver_profiles, link is not None, lambda rows: tell("reading", rows, 0)
+        ) as source,
+    ):
         if target is not None:
             check_table(target, source, replace)
         if stored is not None:

@@ -82,6 +82,7 @@ CODES: dict[str, str] = {
     "erased": "people were erased without whom a version cannot be made again",
     "republish": "the plan does not let a new version change this",
     "no-connection": "a database cannot be reached, or does not let us in",
+    "no-population": "a table of the population cannot be counted in, or records are of nobody in it",
     "table-address": "the address of a table on a server is not understood",
     "no-table": "the server has no such table",
     "no-right": "the role has no right to do this",

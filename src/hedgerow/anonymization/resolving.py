@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from hedgerow.errors import PlanError
 from hedgerow.measures.association import associate
@@ -76,4 +77,7 @@ def _filled(plan: Plan, table: Table, microdata: Microdata) -> Plan:
     for name, note in table.notes.items():
         if note.title and name in plan.released_columns and attributes[name].title is None:
             attributes[name] = attributes[name].model_copy(update={"title": note.title})
-    return plan.model_copy(update={"attributes": attributes, "data": table.format})
+    changes: dict[str, Any] = {"attributes": attributes, "data": table.format}
+    if microdata.population is not None:  # its file is for the owner alone
+        changes["population"] = microdata.population.asked.model_copy(update={"file": None})
+    return plan.model_copy(update=changes)

@@ -23,6 +23,7 @@ from hedgerow.anonymization.clustering import (
 from hedgerow.anonymization.clustering.cells import find_blocks
 from hedgerow.anonymization.clustering.costs import LOSS
 from hedgerow.anonymization.clustering.exact import count_solved
+from hedgerow.anonymization.clustering.peopled import with_people
 from hedgerow.anonymization.clustering.steps import BY_STEPS, sizes_of
 from hedgerow.anonymization.executing import HERE, Clustering, Executor
 from hedgerow.anonymization.explanation import conditions, explain_limits
@@ -167,9 +168,11 @@ def _by_clustering(
     executor: Executor,
 ) -> Solution:
     refuse_too_many(microdata, plan, cells.withheld + len(microdata.unknown))
-    split = split_of(microdata, plan, requirement, cells)
+    split = split_of(microdata, plan, requirement.of_records, cells)
     within = cells if split is None else split.cells
-    clusters = executor.run(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
+    clustering = clustering_of(microdata, plan, requirement.of_records, threads)
+    clusters = executor.run(clustering, microdata, within, progress)
+    clusters = with_people(microdata, requirement, cells.cell_of, clusters, Objective.of_plan(microdata, plan))
     solution = of_clusters(microdata, plan, cells, clusters)
     facts = {} if split is None else {"split": split_facts(microdata, plan, requirement, split, threads)}
     if clusters.proven is not None:
@@ -201,7 +204,7 @@ def cluster(
     """Run the clustering that the plan names, with its splitting; groups are numbered as they are made."""
     split = split_of(microdata, plan, requirement, cells)
     within = cells if split is None else split.cells
-    return HERE.run(clustering_of(microdata, plan, requirement, threads), microdata, within, progress)
+    return HERE.run(clustering_of(microdata, plan, requirement.of_records, threads), microdata, within, progress)
 
 
 def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, threads: int) -> Clustering:

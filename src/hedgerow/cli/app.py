@@ -23,6 +23,7 @@ from hedgerow.cli.options import (
     LinkOption,
     MasterOption,
     PlanArgument,
+    PopulationOption,
     ReplaceOption,
     ThreadsOption,
 )
@@ -104,6 +105,7 @@ def anonymize(
         typer.Option(min=0, metavar="N", help="Spark: the driver forms groups itself up to this many profiles."),
     ] = None,
     budget: BudgetOption = None,
+    population: PopulationOption = None,
     replace: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -138,6 +140,7 @@ def anonymize(
             driver_profiles=driver_profiles,
             progress=progress,
             patience=patience,
+            population=population,
         )
     verdict = verdict_on(release).to_dict()
     if as_json:
@@ -245,6 +248,7 @@ def verify(
     key: Annotated[
         Path | None, typer.Option(metavar="PUB", help="Public key of the publisher: checks the signature.")
     ] = None,
+    population: PopulationOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a release, independently of the code that made it. Exit code 1 if a promise is broken."""
@@ -252,7 +256,7 @@ def verify(
     from hedgerow.reports.terminal.release import verification_summary
     from hedgerow.reports.verdict import verdict_on
 
-    checked = verify(release, original, link, key)
+    checked = verify(release, original, link, key, population=population)
     found, verdict = checked.to_dict(), verdict_on(release, checked).to_dict()
     if as_json:
         print_json({**found, "verdict": verdict})

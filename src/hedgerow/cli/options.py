@@ -47,4 +47,12 @@ LinkOption = Annotated[
         metavar="FILE", help="Also write a private table that links records to rows. Not inside DIR; mode 0600."
     ),
 ]
+PopulationOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Table of the people whom the records were drawn from, to count them in; by default what the plan names.",
+        show_default=False,
+    ),
+]
 ReplaceOption = Annotated[bool, typer.Option("--replace", help="Replace an earlier release of that name.")]

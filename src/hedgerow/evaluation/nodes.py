@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization.lattice import Node, Space, recode
-from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker
+from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker, people_at
 from hedgerow.anonymization.lattice.research import level_values
 from hedgerow.anonymization.lattice.space import is_additive
 from hedgerow.measures.measured import Measured
@@ -212,7 +212,8 @@ class Scores:
             tell(done, total)
             group_of_profile, groups = group_profiles(self._space, node)
             group_of = group_of_profile[self._microdata.profile_of_unit]
-            failing = self._requirement.fails(self._microdata, group_of, groups)
+            fitting = people_at(self._space, self._requirement, node, group_of_profile, groups)
+            failing = self._requirement.fails(self._microdata, group_of, groups, fitting=fitting)
             sizes = np.bincount(group_of, minlength=groups)[~failing]
             return -float(sizes.min()) if len(sizes) else 0.0
 

@@ -489,6 +489,9 @@ def _check_plan(plan: Plan) -> None:
             "there: all are published at the same levels."
         )
         problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
+    if plan.population is not None:
+        message = "A release that counts people in a population cannot be maintained: the population changes as well."
+        problems.append(Problem("conflict", message, hint="leave 'population' out, or make releases one by one"))
     if plan.method.suppress:
         message = (
             "A release with suppressed cells cannot be maintained: a newcomer may need a cell that others show, and "

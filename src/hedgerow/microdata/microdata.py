@@ -30,6 +30,7 @@ from hedgerow.microdata.columns import (
 )
 from hedgerow.microdata.meaning import meant
 from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.population import Population, populate
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.plan import Plan
@@ -64,6 +65,8 @@ class Microdata:
         The sensitive columns, in the plan's order.
     sensitive_of
         Value code of every unit (rows) in every sensitive column (columns); −1 is missing.
+    population
+        The people whom the records were drawn from, where the plan names a table of them.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -75,6 +78,7 @@ class Microdata:
     unknown: IntArray
     sensitive: tuple[SensitiveColumn, ...] = ()
     sensitive_of: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    population: Population | None = None
 
     @property
     def records(self) -> int:
@@ -150,7 +154,25 @@ def encode_table(
     if in_order:
         ties.append((np.arange(table.records), table.records))
     person = None if plan.person is None else person_codes(plan.person, table)
-    return collapse(encoded, sensitive, person, ties, table.counts)
+    return _with_population(collapse(encoded, sensitive, person, ties, table.counts), plan)
+
+
+def _with_population(microdata: Microdata, plan: Plan) -> Microdata:
+    """Put the population that a plan names beside the records, each of which must be of somebody in it."""
+    population = populate(plan, microdata.columns)
+    if population is None:
+        return microdata
+    profiles = microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64)
+    absent = population.absent(microdata.columns, profiles)
+    if absent.any():
+        records = int(microdata.counts[absent].sum())
+        message = (
+            f"{records:,} of {microdata.records:,} records are of nobody in the population: no one there has their "
+        )
+        message += f"values of {', '.join(repr(microdata.columns[at].name) for at in population.positions)}."
+        hint = "are both of the same time, coded alike? Look people up by fewer columns: population: {columns: […]}"
+        raise DataError(Problem("no-population", message, hint=hint))
+    return replace(microdata, population=population)
 
 
 def collapse(

@@ -58,6 +58,7 @@ __all__ = [
     "read_table",
     "sheet_names",
     "sniffed",
+    "stream_table",
 ]
 
 NOT_READ = frozenset({".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".xlsb", ".json", ".rds", ".rdata", ".sas7bcat"})
@@ -207,7 +208,7 @@ def column_names(source: Any, form: DataFormat) -> tuple[str, ...]:
     """Return the column names of a source without reading its rows."""
     check_file(source)
     if not isinstance(source, str | Path):
-        return tuple(_stream_table(source).column_names)
+        return tuple(stream_table(source).column_names)
     return tuple(file_schema(Path(source), form).names)
 
 
@@ -361,14 +362,15 @@ def check_extra(written: FormatDescriptor) -> None:
 
 
 def _read_stream(source: Any, wanted: list[str], plan: Plan) -> tuple[pa.Table, tuple[str, ...]]:
-    table = _stream_table(source)
+    table = stream_table(source)
     names = tuple(table.column_names)
     check_columns(names, plan, place_of(source))
     warn_of_lost_zeros(table, plan)
     return table.select(wanted), names
 
 
-def _stream_table(source: Any) -> pa.Table:
+def stream_table(source: Any) -> pa.Table:
+    """Take a table in memory as an Arrow table."""
     import pyarrow as pa
 
     if isinstance(source, pa.Table):

@@ -27,6 +27,7 @@ from hedgerow.plan.model import (
     HierarchySpec,
     Limit,
     PlanModel,
+    PopulationTable,
     ResearchValue,
     Role,
     Rule,
@@ -63,6 +64,14 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
         attributes[name], found = _check_attribute(name, attribute, places, base, model.method.name)
         problems += found
     model = model.model_copy(update={"attributes": attributes})
+    if model.population is not None and model.population.file is not None:
+        if base is None:
+            message = "A plan that is taken from elsewhere may not name files of this machine."
+            hint = "leave 'population.file' out, and give the table when you run"
+            problems.append(Problem("no-population", message, places.of(("population",)), hint))
+        else:
+            beside = model.population.model_copy(update={"file": str(base / model.population.file)})
+            model = model.model_copy(update={"population": beside})
     return model, problems + _check_k(model.privacy.k, places) + _check_whole(model, places)
 
 
@@ -152,6 +161,7 @@ def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
         "withhold": Withhold,
         "rules": Rule,
         "research_value": ResearchValue,
+        "population": PopulationTable,
     }
     return models.get(str(loc[0]), PlanModel) if loc else PlanModel
 
@@ -335,7 +345,7 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
         problems.append(
             Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
         )
-    problems += _check_demands(model, places) + _check_method(model, places)
+    problems += _check_demands(model, places) + _check_method(model, places) + _check_population(model, places)
     problems += check_rules(model, places) + check_weights(model, places) + check_levels(model, places)
     if model.missing == "matches-any" and model.person is not None:
         message = "'missing: matches-any' does not go with a person key."
@@ -373,6 +383,29 @@ def _check_demands(model: PlanModel, places: Places) -> list[Problem]:
             for message, hint in asks.conflicts(column, model.attributes[column], demand):
                 problems.append(Problem("conflict", message, place, hint))
     return list(dict.fromkeys(problems))
+
+
+def _check_population(model: PlanModel, places: Places) -> list[Problem]:
+    """Find demands on a population that there is none for, or that the method cannot keep."""
+    problems = []
+    for name in (model.population.columns or {}) if model.population is not None else ():
+        if name not in model.quasi_identifiers:
+            message = f"'population.columns' names {name!r}, which is not a quasi-identifier."
+            place, hint = places.of(("population",)), did_you_mean(name, model.quasi_identifiers)
+            problems.append(Problem("conflict", message, place, hint))
+    asked = [name for name in ("k_map", "presence") if getattr(model.privacy, name) is not None]
+    for name in asked:
+        place = places.of(("privacy", name))
+        reasons = {
+            "suppressed cells": model.method.suppress or model.missing == "matches-any",
+            "overlap: forbidden": model.method.overlap == "forbidden",
+            "the lattice by research value": METHODS[model.method.name].needs_levels
+            and model.method.objective == "research-value",
+        }
+        for reason in (reason for reason, there in reasons.items() if there):
+            message = f"'privacy.{name}' does not go with {reason}."
+            problems.append(Problem("conflict", message, place, "leave one of the two out"))
+    return problems
 
 
 def _check_method(model: PlanModel, places: Places) -> list[Problem]:

@@ -40,7 +40,8 @@ def validate(raw: Mapping[str, Any]) -> PlanModel:
     parts = {name: getattr(found, name) for name in PlanModel.model_fields}
     asked = {name: getattr(found.privacy, name) for name in PRIVACY_MODELS.names}
     demands = {name: demand for name, demand in asked.items() if demand is not None}
-    parts["privacy"] = Privacy(k=found.privacy.k, asked=demands)
+    own = {name: getattr(found.privacy, name) for name in Privacy.model_fields if name != "asked"}
+    parts["privacy"] = Privacy(**own, asked=demands)
     parts["data"] = DataFormat.model_construct(found.data.model_fields_set, **dict(found.data))
     parts["method"] = Method.model_construct(found.method.model_fields_set, **dict(found.method))
     return PlanModel.model_construct(found.model_fields_set, **parts)
@@ -70,8 +71,10 @@ def _grammar(
         )
         for model in models
     }
-    k = (int, Privacy.model_fields["k"])
-    privacy = create_model("Privacy", __base__=Frozen, __doc__=_first_line(Privacy), k=k, **demands)
+    own: dict[str, Any] = {
+        name: (field.annotation, field) for name, field in Privacy.model_fields.items() if name != "asked"
+    }
+    privacy = create_model("Privacy", __base__=Frozen, __doc__=_first_line(Privacy), **own, **demands)
     words = {"name": methods, "objective": goals}
     method = create_model("Method", __base__=Method, __doc__=Method.__doc__, **_with_words(Method, words))
     form: Any = (Literal[formats] | None, DataFormat.model_fields["format"])

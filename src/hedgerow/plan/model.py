@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     WithJsonSchema,
+    field_validator,
     model_serializer,
     model_validator,
 )
@@ -347,6 +348,28 @@ def _at_least_1(value: Any) -> int:
 Count = Annotated[int, BeforeValidator(_at_least_1), WithJsonSchema({"type": ["integer", "string"]})]
 
 
+class Presence(Frozen):
+    """How much of the population that fits a published combination may be in the release."""
+
+    at_least: Share = Field(default=0, description="least share of the people of the population who fit")
+    at_most: Share = Field(default=1, description="greatest share of them")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        if isinstance(value, Mapping | Presence):
+            return value
+        if isinstance(value, list | tuple):
+            return dict(zip(("at_least", "at_most"), value, strict=True)) if len(value) == 2 else {"at_most": None}
+        return {"at_most": value}
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Presence:
+        if self.at_least > self.at_most:
+            raise PydanticCustomError("presence", "must be [least, greatest], in this order")
+        return self
+
+
 class Privacy(Frozen):
     """What must hold of every group: k, and demands on sensitive columns, each for all of them or by column.
 
@@ -354,12 +377,24 @@ class Privacy(Frozen):
     ----------
     k
         Persons in a group at least.
+    k_map, presence
+        People of the population whom every published combination fits at least; what share of these may be released.
     asked
         What is asked, by name of the privacy model and then by column; ``*`` stands for every sensitive one. In a plan
         file each model is a key beside k: see :mod:`hedgerow.plan.grammar`.
     """
 
     k: int = Field(description="every person is one of at least k; 2 or more")
+    k_map: int | None = Field(
+        default=None,
+        ge=2,
+        description="every published combination fits at least so many people of the population",
+    )
+    presence: Presence | None = Field(
+        default=None,
+        description="δ-presence: [least, greatest] share of the population who fit a published combination that may be "
+        "in the release",
+    )
     asked: Mapping[str, Mapping[str, Any]] = {}
 
     @model_serializer(mode="wrap")
@@ -367,6 +402,11 @@ class Privacy(Frozen):
         written = write(self)
         asked = written.pop("asked", {})
         return {**written, **asked}
+
+    @property
+    def of_population(self) -> bool:
+        """Whether something is asked that a population must be counted for."""
+        return self.k_map is not None or self.presence is not None
 
     def demands(self, column: str) -> dict[str, Any]:
         """Return what is asked of one sensitive column, by the name of the model; one value is no demand."""
@@ -377,6 +417,29 @@ class Privacy(Frozen):
             if demand is not None and not model.asks_nothing(demand):
                 found[model.name] = demand
         return found
+
+
+class PopulationTable(Frozen):
+    """A table of the people whom the records were drawn from, as a source of counts."""
+
+    file: Label | None = Field(default=None, description="the table; or give it when you run: --population FILE")
+    columns: dict[Label, Label] | None = Field(
+        default=None,
+        min_length=1,
+        description="quasi-identifiers by which people are looked for, and what the table calls them; absent: all that "
+        "it has",
+    )
+    count: Label | None = Field(default=None, description="its column that says how many people each row stands for")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return {"file": value} if isinstance(value, str) else value
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _by_name(cls, value: Any) -> Any:
+        return {name: name for name in value} if isinstance(value, list | tuple) else value
 
 
 class Withhold(Frozen):
@@ -560,6 +623,9 @@ class PlanModel(Frozen):
     data: DataFormat = DataFormat()
     key: str | None = Field(default=None, description="the column that names a record")
     person: str | None = Field(default=None, description="the column that names a person; k then counts persons")
+    population: PopulationTable | None = Field(
+        default=None, description="a table of the people whom the records were drawn from, to count them in"
+    )
     attributes: dict[str, Attribute] = Field(min_length=1)
     privacy: Privacy
     method: Method = Method()

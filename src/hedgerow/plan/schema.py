@@ -28,6 +28,9 @@ def plan_schema() -> dict[str, Any]:
     _also(parts, "LDiversity", {"type": "integer", "description": "so many different values"})
     _also(parts, "Closeness", number)
     _also(parts, "Likeness", number)
+    shares = {"type": "array", "items": number, "minItems": 2, "maxItems": 2, "description": "[least, greatest]"}
+    _also(parts, "Presence", shares, number)
+    _also(parts, "PopulationTable", {"type": "string", "description": "the table"})
     for model in PRIVACY_MODELS:
         parts["Privacy"]["properties"][model.name]["anyOf"].append(dict(model.short))
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

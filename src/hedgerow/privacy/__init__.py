@@ -15,7 +15,7 @@ from hedgerow.privacy.models.l_diversity import DistinctL, EntropyL, RecursiveCL
 from hedgerow.privacy.models.p_sensitive import PSensitive
 from hedgerow.privacy.models.t_closeness import TCloseness
 from hedgerow.privacy.requirement import Requirement
-from hedgerow.privacy.risks import risks, risks_of_sizes
+from hedgerow.privacy.risks import journalist_among, risks, risks_of_sizes
 from hedgerow.privacy.tally import Tally
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "attribute_disclosures",
     "cumulative_frequencies",
     "holds_for",
+    "journalist_among",
     "largest_shares",
     "max_groups",
     "max_p",

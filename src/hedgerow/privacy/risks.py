@@ -104,6 +104,18 @@ def risks_of_sizes(
     }
 
 
+def journalist_among(records_by_people: Mapping[int, int], threshold: float, population: int) -> dict[str, Any]:
+    """Return the journalist's risk from how many records fit how many people of a population.
+
+    Examples
+    --------
+    >>> journalist_among({20: 10, 50: 10}, 0.04, 1000)
+    {'highest': 0.05, 'average': 0.035, 'share_above_threshold': 0.5, 'population': '1,000 people'}
+    """
+    found = risks_of_sizes(records_by_people, threshold)["prosecutor"]
+    return {**found, "population": f"{population:,} people"}
+
+
 def accepted_risk(threshold: float) -> Fraction:
     """Return the risk that a threshold stands for, exactly: that of a group of 5 is 0.2, and not above 0.2.
 

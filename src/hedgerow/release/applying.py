@@ -67,6 +67,9 @@ def read_earlier(folder: Path, withhold: str | int | None = None) -> Earlier:
         what = "hides single cells" if plan.method.suppress else "lets missing values match any other"
         message = f"The release {what}, so its groups cannot be told from its rows."
         raise DataError(Problem("not-applicable", message, str(folder), "apply a release made without that"))
+    if plan.privacy.of_population:
+        message = "The release makes promises about a population, whose groups it would have to fit anew."
+        raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
     allowed = str(withhold) if withhold is not None else None if plan.withhold is None else plan.withhold.at_most
     fingerprint = hashlib.sha256(read_bytes(folder / "facts.json", MOST_JSON_BYTES, "The file of facts")).hexdigest()
     said = {"facts": f"sha256:{fingerprint}", "groups": int(facts["groups"])}
@@ -88,7 +91,7 @@ def _for_new_tables(plan: Plan, withhold: str | None) -> Plan:
     method = {key: value for key, value in asked.get("method", {}).items() if key != "certify"}
     data = {key: value for key, value in asked.get("data", {}).items() if key != "format"}
     changes = {"method": method, "data": data, "withhold": withhold}
-    dropped = {"republish", "drift"}
+    dropped = {"republish", "drift", "population"}
     kept = {key: value for key, value in asked.items() if key not in dropped}
     return Plan.from_dict({key: value for key, value in (kept | changes).items() if value})
 

@@ -43,16 +43,16 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
     if isinstance(link, CountedLink):
         claim = Claim(link.profiles, link.parts, link.labels)
         if isinstance(written, Path):
-            found = verify_release_in_place(written, where_is(engine), claim)
+            found = verify_release_in_place(written, where_is(engine), claim, release.population)
         else:
             facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
-            found = verify_in_place(release.plan, facts, written, where_is(engine), claim)
+            found = verify_in_place(release.plan, facts, written, where_is(engine), claim, release.population)
     else:
         assert isinstance(engine, LocalEngine)
         assert isinstance(written, Path)
         rows = np.arange(1, len(release.record_of_row) + 1)
         numbers = pa.table({"record": release.record_of_row + 1, "row": rows})
-        found = verify_release(written, engine.data, numbers, release.before)
+        found = verify_release(written, engine.data, numbers, release.before, release.population)
     try:
         found.raise_if_broken()
     except BrokenPromise as error:

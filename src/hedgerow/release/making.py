@@ -65,7 +65,7 @@ def make_where_it_lies(
 ) -> Release:
     """Make a release of a table where it lies: its profiles are read only if they fit here, or are needed."""
     found = None
-    if isinstance(source, SqlEngine):
+    if isinstance(source, SqlEngine) and plan.population is None:
         found = search_in_place(source.session, plan, partial(tell, "searching"), patience)
     if found is None:
         return make(source, source.read(plan), plan, threads, tell, patience).release
@@ -97,4 +97,5 @@ def make_release(table: Table, settled: Settled, engine: Engine | None = None) -
         release_facts(plan, table, microdata, solution),
         engine.library,
         private_facts(plan, settled.whole, solution),
+        population=None if microdata.population is None else microdata.population.source,
     )

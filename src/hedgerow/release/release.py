@@ -43,6 +43,8 @@ class Release:
     before
         Private, never written: what records were last published as, ``record`` (from 1) and a label for every
         quasi-identifier, where they must not be published narrower than that.
+    population
+        Private, never written: where the table of the population is, if there is one.
     """
 
     rows: Rows
@@ -52,6 +54,7 @@ class Release:
     private: Mapping[str, Any] = field(default_factory=dict)
     verification: Verification | None = None
     before: pa.Table | None = None
+    population: str | None = None
 
     @property
     def told(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def verify(
     link: Any = None,
     key: str | Path | None = None,
     master: str | None = None,
+    population: Any = None,
 ) -> Verification:
     """Check a release independently of what made it.
 
@@ -45,6 +46,8 @@ def verify(
         File with the public key of who released it: lets the signature in the folder be checked.
     master
         The Spark cluster that reads a release which only Spark reaches, where no session is running.
+    population
+        The table of the population, where the plan counts people in one: lets ``k_map`` and ``presence`` be checked.
     """
     release, original = local_path(release), taken_over(original)
     elsewhere = is_server(release) or is_in_spark(release)
@@ -54,6 +57,9 @@ def verify(
     if link is not None and (elsewhere or not is_local(original)):
         message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
+    if population is not None and elsewhere:
+        message = "A population is counted in only for a release folder, or one in memory."
+        raise HedgerowError(Problem("usage", message, hint="copy the release here first"))
     if is_server(release):
         with where_found(original) as place:
             return verify_table(read_place(str(release)), place)
@@ -64,14 +70,14 @@ def verify(
         with PrivateFolder() as scratch:
             folder = scratch.folder("release")
             write_release(release, folder, "parquet")
-            return verify(folder, original, link)
+            return verify(folder, original, link, population=population)
     check_path(original)
     folder = Path(release)
     if link is None and (not is_local(original) or is_large(folder)):
         with where_found(original) as place:
-            found = verify_release_in_place(folder, place)
+            found = verify_release_in_place(folder, place, population=population)
     else:
-        found = verify_release(folder, original, link)
+        found = verify_release(folder, original, link, population=population)
     if key is not None:
         return dataclasses.replace(found, promises=(*found.promises, check_signature(folder, key)))
     note = note_of_signature(folder)

@@ -14,7 +14,7 @@ from hedgerow.engines.place import read_place
 from hedgerow.outside.server import is_server
 from hedgerow.outside.stores import is_in_spark, local_path
 from hedgerow.plan import Plan
-from hedgerow.privacy import risks_of_sizes
+from hedgerow.privacy import journalist_among, risks_of_sizes
 from hedgerow.privacy.risks import accepted_risk
 from hedgerow.release import Release, read_in_spark, read_table
 from hedgerow.reports.reading import Facts
@@ -226,6 +226,9 @@ def risks_of_facts(facts: Facts, threshold: float) -> dict[str, Any] | None:
     if not sizes or not _agree(facts, sizes):
         return None
     found = risks_of_sizes(sizes, threshold, facts.count("withheld"))
+    people = facts.sizes("population_risk_sizes")
+    if people and sum(people.values()) == facts.number("released") and min(people) == facts.number("fewest_people"):
+        found["journalist"] = journalist_among(people, threshold, facts.count("population"))
     least = facts.number("least_rows_for_a_known_person")
     if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
         for attacker in ("prosecutor", "journalist"):

@@ -17,6 +17,7 @@ from hedgerow.verification.promises.groups import check_disclosures, check_k
 from hedgerow.verification.promises.limits import check_levels, check_limits
 from hedgerow.verification.promises.models import check_models
 from hedgerow.verification.promises.overlap import check_overlap
+from hedgerow.verification.promises.population import check_population
 from hedgerow.verification.promises.possible import check_possible
 from hedgerow.verification.promises.risks import check_risks
 from hedgerow.verification.promises.rules import check_rules
@@ -24,6 +25,7 @@ from hedgerow.verification.promises.suppression import check_suppressed
 from hedgerow.verification.promises.truth import check_hierarchy, check_roles, check_truthful, check_unchanged
 from hedgerow.verification.reading.link import read_link
 from hedgerow.verification.reading.original import read_original
+from hedgerow.verification.reading.population import People, read_people
 from hedgerow.verification.reading.published import Unreadable, list_release, read_release
 from hedgerow.verification.reading.stated import FACTS, is_proven
 from hedgerow.verification.result import Promise, Verification
@@ -33,7 +35,11 @@ if TYPE_CHECKING:
 
 
 def verify_release(
-    folder: Path | str, original: Any = None, link: Any = None, before: pa.Table | None = None
+    folder: Path | str,
+    original: Any = None,
+    link: Any = None,
+    before: pa.Table | None = None,
+    population: Any = None,
 ) -> Verification:
     """Check a release against its own plan and facts, and against the original where that is given.
 
@@ -49,6 +55,8 @@ def verify_release(
     before
         What records were last published as, in earlier versions of the release: ``record`` (from 1) and a label for
         every quasi-identifier. Needs the link: no record may be published narrower.
+    population
+        The table of the population, where the plan counts people in one.
 
     Returns
     -------
@@ -76,16 +84,18 @@ def verify_release(
     except Unreadable as error:
         return Verification((listing.promise, Promise("readable", "a table", str(error), kept=False)), str(folder))
     source = None if original is None else read_original(original, published.plan)
+    people = None if population is None else read_people(population, published.plan)
     evidence = RowEvidence(published, source, None if link is None else read_link(link), before)
-    found = conclude(evidence, str(folder))
+    found = conclude(evidence, str(folder), people)
     return replace(found, promises=(listing.promise, *found.promises))
 
 
-def conclude(evidence: Evidence, place: str) -> Verification:
+def conclude(evidence: Evidence, place: str, people: People | None = None) -> Verification:
     """Check every promise, and say which facts were found again and which are the maker's word."""
-    found = tuple(promises(evidence))
+    found = tuple(promises(evidence, people))
     stated = [fact for fact in FACTS if fact.name in evidence.published.facts]
-    proven = [is_proven(fact, evidence.plan, evidence.original is not None, evidence.linked) for fact in stated]
+    at_hand = evidence.original is not None, evidence.linked, people is not None
+    proven = [is_proven(fact, evidence.plan, *at_hand) for fact in stated]
     return Verification(
         found,
         place,
@@ -94,7 +104,7 @@ def conclude(evidence: Evidence, place: str) -> Verification:
     )
 
 
-def promises(evidence: Evidence) -> Iterable[Promise]:
+def promises(evidence: Evidence, people: People | None = None) -> Iterable[Promise]:
     """Check one promise after the other."""
     yield check_plan(evidence.published)
     yield check_facts(evidence.published)
@@ -102,6 +112,8 @@ def promises(evidence: Evidence) -> Iterable[Promise]:
     yield check_hierarchy(evidence)
     yield check_k(evidence)
     yield from check_models(evidence)
+    if evidence.plan.population is not None:
+        yield from check_population(evidence, people)
     yield check_limits(evidence)
     if evidence.plan.method.suppress:
         yield check_suppressed(evidence)

@@ -14,6 +14,7 @@ from hedgerow.verification.counting.counted_evidence import CountedEvidence
 from hedgerow.verification.counting.sources import count_original, count_released, open_original, open_released
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, Where
+from hedgerow.verification.reading.population import read_people
 from hedgerow.verification.reading.published import list_release, open_release
 from hedgerow.verification.result import Promise, Verification
 
@@ -24,6 +25,7 @@ def verify_in_place(
     released: Where,
     original: Where | None = None,
     link: LinkClaim | None = None,
+    population: Any = None,
 ) -> Verification:
     """Check a release where it lies against its plan and facts, and against the original where that is given.
 
@@ -40,6 +42,8 @@ def verify_in_place(
         The table that it was made from.
     link
         What became of the records. Needs the original.
+    population
+        The table of the population, where the plan counts people in one.
 
     Returns
     -------
@@ -68,18 +72,19 @@ def verify_in_place(
     tallies = Tallies.open()
     try:
         evidence = CountedEvidence(published, records, tallies, table, source, link)
-        return conclude(evidence, place)
+        people = None if population is None else read_people(population, plan)
+        return conclude(evidence, place, people)
     finally:
         tallies.close()
 
 
 def verify_release_in_place(
-    folder: Path | str, original: Where | None = None, link: LinkClaim | None = None
+    folder: Path | str, original: Where | None = None, link: LinkClaim | None = None, population: Any = None
 ) -> Verification:
     """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size."""
     listing = list_release(Path(folder))
     if listing.unsafe:
         return Verification((listing.promise,), str(folder))
     plan, facts, data = open_release(Path(folder))
-    found = verify_in_place(plan, facts, InFile(data), original, link)
+    found = verify_in_place(plan, facts, InFile(data), original, link, population)
     return replace(found, promises=(listing.promise, *found.promises), place=str(folder))

@@ -52,7 +52,7 @@ class Checker(Protocol):
 
 def rises(requirement: Requirement, budget: int) -> bool:
     """Tell whether every node above a feasible one is feasible, so that an infeasible one rules out all below it."""
-    return requirement.survives_growth or budget == 0
+    return requirement.survives_growth or (budget == 0 and requirement.survives_union)
 
 
 def make_checker(
@@ -65,7 +65,8 @@ def make_checker(
     """
     microdata = space.microdata
     bits = sum(column.values for column in microdata.sensitive) if requirement.models else 0
-    if requirement.survives_growth and microdata.person_of is None and bits <= 64:
+    simple = requirement.survives_growth and not requirement.of_population
+    if simple and microdata.person_of is None and bits <= 64:
         joints = _join(space)
         if joints is not None:
             return KernelChecker(space, requirement, objective, joints, budget)
@@ -282,8 +283,9 @@ class GeneralChecker:
         microdata = self._space.microdata
         group_of_profile, groups = group_profiles(self._space, node)
         group_of = group_of_profile[microdata.profile_of_unit]
-        failing = self._requirement.fails(microdata, group_of, groups)
-        surely = self._requirement.fails(microdata, group_of, groups, only_if_it_stays_so=True)
+        fitting = people_at(self._space, self._requirement, node, group_of_profile, groups)
+        failing = self._requirement.fails(microdata, group_of, groups, fitting=fitting)
+        surely = self._requirement.fails(microdata, group_of, groups, only_if_it_stays_so=True, fitting=fitting)
         sizes = np.bincount(group_of, minlength=groups)
         lost = failing[group_of_profile]
         gain = np.zeros(len(self._space.codes))
@@ -298,6 +300,19 @@ class GeneralChecker:
 def group_profiles(space: Space, node: Node) -> tuple[IntArray, int]:
     """Return the group of every profile at a node, groups numbered in order of their nodes, and their number."""
     return number_rows([space.maps[j][level][space.codes[:, j]] for j, level in enumerate(node)])
+
+
+def people_at(
+    space: Space, requirement: Requirement, node: Node, group_of_profile: IntArray, groups: int
+) -> IntArray | None:
+    """Count the people of the population who fit each group of a node; None if nothing is asked of them."""
+    if not requirement.of_population:
+        return None
+    population = space.microdata.population
+    assert population is not None
+    first = np.zeros(groups, np.int64)
+    first[group_of_profile] = np.arange(len(group_of_profile))
+    return population.at_levels(space.columns, space.codes[first], space.named(node), space.limits == "keep")
 
 
 def _joint_codes(columns: list[IntArray], rows: int) -> tuple[IntArray, list[IntArray]]:

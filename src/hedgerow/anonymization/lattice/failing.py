@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hedgerow.anonymization.lattice.checker import group_profiles
+from hedgerow.anonymization.lattice.checker import group_profiles, people_at
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
@@ -44,6 +44,11 @@ def failing_at(space: Space, plan: Plan, requirement: Requirement, node: Node) -
             asked = PRIVACY_MODELS[name]
             said = f"{asked.said(demand)} of {column.name!r}"
             found.append((said, ~asked.make(demand, column).holds(tally)))
+    fitting = people_at(space, requirement, node, group_of_profile, groups)
+    if fitting is not None:
+        if requirement.k_map:
+            found.append((f"k_map = {requirement.k_map}", fitting < requirement.k_map))
+        found.append(("presence", ~replace(requirement, k_map=0).holds_for_people(sizes, fitting)))
     failing = np.logical_or.reduce([fails for _, fails in found])
     by_demand = tuple((said, int(sizes[fails].sum())) for said, fails in found if fails.any())
     return Failing(int(sizes[failing].sum()), by_demand)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from hedgerow.anonymization import kernels
 from hedgerow.anonymization.kernels.codes import FEASIBLE, INFEASIBLE, OPEN
 from hedgerow.anonymization.lattice.checked import Checked
-from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker, rises
+from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker, people_at, rises
 from hedgerow.anonymization.lattice.space import Node, Space, is_additive
 from hedgerow.plan.concepts import objectives
 from hedgerow.privacy import Requirement
@@ -337,7 +337,8 @@ class _Search:
             return self.found[node][0]
         group_of, groups = group_profiles(self.space, node)
         microdata = self.space.microdata
-        failing = self.requirement.fails(microdata, group_of[microdata.profile_of_unit], groups)
+        fitting = people_at(self.space, self.requirement, node, group_of, groups)
+        failing = self.requirement.fails(microdata, group_of[microdata.profile_of_unit], groups, fitting=fitting)
         kept = ~failing[group_of]
         counts = microdata.counts
         numerators, denominators = self.space.shares(self.objective)

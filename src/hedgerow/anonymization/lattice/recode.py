@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.anonymization.lattice.checker import group_profiles
+from hedgerow.anonymization.lattice.checker import group_profiles, people_at
 from hedgerow.anonymization.lattice.space import Node, Space
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.privacy import Requirement
@@ -15,7 +15,8 @@ def recode(space: Space, requirement: Requirement, node: Node) -> Recoding:
     microdata = space.microdata
     group_of_profile, groups = group_profiles(space, node)
     group_of = group_of_profile[microdata.profile_of_unit]
-    failing = requirement.fails(microdata, group_of, groups)
+    fitting = people_at(space, requirement, node, group_of_profile, groups)
+    failing = requirement.fails(microdata, group_of, groups, fitting=fitting)
     number = np.where(failing, WITHHELD, np.cumsum(~failing) - 1)
     order = np.argsort(group_of_profile, kind="stable")
     starts = np.searchsorted(group_of_profile[order], np.arange(groups))

@@ -44,12 +44,15 @@ class Space:
         For every quasi-identifier and level: the node of the hierarchy that each code becomes.
     levels
         For every quasi-identifier the numbers of these levels, where not all from 0 on are in it.
+    limits
+        How limits cut it.
     """
 
     microdata: Microdata
     codes: IntArray
     maps: tuple[tuple[IntArray, ...], ...]
     levels: tuple[tuple[int, ...], ...] = ()
+    limits: Limits = "keep"
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -133,7 +136,7 @@ def make_space(
         clear = [level for level, nodes in enumerate(levels) if column.hierarchy.two_meanings(nodes) is None]
         maps.append(tuple(levels[level] for level in clear))
         numbers.append(tuple(clear))
-    space = Space(microdata, codes, tuple(maps), tuple(numbers))
+    space = Space(microdata, codes, tuple(maps), tuple(numbers), limits)
     if most_nodes is not None and space.nodes > most_nodes:
         message = f"The lattice has {space.nodes:,} nodes, more than {most_nodes:,}."
         hint = "use method: cluster, or {name: lattice, objective: research-value}, or fewer or flatter hierarchies, "

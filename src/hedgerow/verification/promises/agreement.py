@@ -38,6 +38,8 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
         said["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.republish == "only-coarser":
         said["republish"] = plan.republish
+    if plan.population is not None:
+        said["population_columns"] = list(plan.population.columns or ())
     if plan.missing == "matches-any":
         said["missing"] = plan.missing
     found: dict[str, Any] = json.loads(json.dumps(said, default=float))

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from hedgerow.plan import Plan
 
-Proof = Literal["plan", "rows", "original", "link", "word"]
-"""What it takes to know a fact for certain: the plan in the release; its rows; the original too; that and the link; or
-nothing does, and the fact is the maker's word."""
+Proof = Literal["plan", "rows", "original", "link", "population", "word"]
+"""What it takes to know a fact for certain: the plan in the release; its rows; the original too; that and the link; the
+table of the population; or nothing does, and the fact is the maker's word."""
 LARGEST = 1 << 63
 
 
@@ -75,6 +75,10 @@ def _with_person(plan: Plan) -> bool:
 
 def _improved(plan: Plan) -> bool:
     return _not_on_lattice(plan) and plan.method.improve != "off"
+
+
+def _with_population(plan: Plan) -> bool:
+    return plan.population is not None
 
 
 def _suppressing(plan: Plan) -> bool:
@@ -180,6 +184,12 @@ FACTS: tuple[Fact, ...] = (
     Fact("missing", "text", "plan", "as in the plan", lambda plan: plan.missing == "matches-any"),
     Fact("suppressed_cells", "whole numbers by name", "link", "cells against their records; else bounds", _suppressing),
     Fact("least_rows_for_a_known_person", "whole number or null", "word", "but no more than rows", _suppressing),
+    Fact("population", "whole number", "population", "people of the population", _with_population),
+    Fact("population_columns", "list of texts", "plan", "as in the plan", _with_population),
+    Fact("fewest_people", "whole number", "population", "people who fit each published combination", _with_population),
+    Fact("population_risk_sizes", "whole numbers by name", "population", "rows by how many people fit them",
+         _with_population),
+    Fact("presence", "list", "population", "rows of each combination among the people who fit it", _with_population),
     Fact("persons", "whole number", "word", "but within what groups and records allow", _with_person),
     Fact("smallest_group_persons", "whole number", "link", "persons of the group with fewest", _with_person),
     Fact(KEPT, "text", "plan", "as in the plan", _only_coarser, optional=True),
@@ -219,9 +229,9 @@ def read_facts(stated: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], l
     return sound, faults
 
 
-def is_proven(fact: Fact, plan: Plan, original: bool, linked: bool) -> bool:
+def is_proven(fact: Fact, plan: Plan, original: bool, linked: bool, population: bool = False) -> bool:
     """Tell whether a fact is found again with what is at hand; otherwise it is the maker's word."""
     if fact.name == "group_risk_sizes" and plan.person is not None:
         return False  # the release does not show who is the same person
-    at_hand = {"plan": True, "rows": True, "original": original, "link": linked, "word": False}
-    return at_hand[fact.proof]
+    at_hand = {"plan": True, "rows": True, "original": original, "link": linked, "population": population}
+    return at_hand.get(fact.proof, False)
