@@ -489,6 +489,9 @@ def _check_plan(plan: Plan) -> None:
             "there: all are published at the same levels."
         )
         problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
+    if plan.weight is not None:
+        message = "A release of a weighted sample cannot be maintained: weights are those of one sample."
+        problems.append(Problem("conflict", message, hint="leave 'weight' out, or make releases one by one"))
     if plan.population is not None:
         message = "A release that counts people in a population cannot be maintained: the population changes as well."
         problems.append(Problem("conflict", message, hint="leave 'population' out, or make releases one by one"))

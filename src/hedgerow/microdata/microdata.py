@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from hedgerow.microdata.columns import (
     KeptEnds,
     QuasiIdentifier,
     TreeColumn,
+    distinct_labels,
     encode,
     in_records,
     with_limit,
@@ -34,10 +36,14 @@ from hedgerow.microdata.population import Population, populate
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.plan import Plan
+from hedgerow.plan.hierarchy.numbers import parse_number
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+MILLION = 1_000_000
+MOST_WEIGHT = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,8 @@ class Microdata:
         Value code of every unit (rows) in every sensitive column (columns); −1 is missing.
     population
         The people whom the records were drawn from, where the plan names a table of them.
+    weight_of
+        Millionths of people whom every unit stands for, where the plan names a column of weights: sums are exact.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -79,6 +87,7 @@ class Microdata:
     sensitive: tuple[SensitiveColumn, ...] = ()
     sensitive_of: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     population: Population | None = None
+    weight_of: IntArray | None = None
 
     @property
     def records(self) -> int:
@@ -124,6 +133,7 @@ class Microdata:
             person_of=None if self.person_of is None else self.person_of[units],
             unknown=np.zeros(0, np.int64),
             sensitive_of=self.sensitive_of[units],
+            weight_of=None if self.weight_of is None else self.weight_of[units],
         )
 
     def people(self) -> int:
@@ -150,11 +160,30 @@ def encode_table(
     """
     encoded, sensitive = encode_columns(table, plan, strict, ends)
     tied = [name for name in (*plan.columns("sensitive"), *plan.columns("other")) if name in table.columns]
+    if plan.weight is not None and plan.weight.column not in tied:
+        tied.append(plan.weight.column)  # or who is withheld of those who agree would be up to the order of rows
     ties = [ranks(table.columns[name]) for name in tied]
     if in_order:
         ties.append((np.arange(table.records), table.records))
     person = None if plan.person is None else person_codes(plan.person, table)
-    return _with_population(collapse(encoded, sensitive, person, ties, table.counts), plan)
+    microdata = collapse(encoded, sensitive, person, ties, table.counts)
+    if plan.weight is not None:
+        microdata = replace(microdata, weight_of=encode_weights(plan.weight.column, table)[microdata.record_of])
+    return _with_population(microdata, plan)
+
+
+def encode_weights(name: str, table: Table) -> IntArray:
+    """Return how many millionths of people every record stands for; each must stand for some."""
+    if table.counts is not None:
+        message = "Sampling weights are read by the local engine only."
+        raise DataError(Problem("usage", message, hint="use --engine local"))
+    labels, indices = distinct_labels(table.columns[name])
+    numbers = [None if label is None else parse_number(label) for label in labels]
+    wrong = np.array([number is None or not 0 < number <= MOST_WEIGHT for number in numbers], bool)[indices]
+    if wrong.any():
+        message = f"Column {name!r}: {in_records(wrong, None, f' have no weight above 0, {MOST_WEIGHT:,} at most')}."
+        raise DataError(Problem("not-a-number", message, hint="give every record the number of people it stands for"))
+    return np.array([round(Decimal(number or 0) * MILLION) for number in numbers], np.int64)[indices]
 
 
 def _with_population(microdata: Microdata, plan: Plan) -> Microdata:

@@ -220,6 +220,8 @@ def populate(plan: Plan, columns: tuple[QuasiIdentifier, ...]) -> Population | N
     """
     if plan.population is None and not plan.privacy.of_population:
         return None
+    if plan.estimates_k_map and plan.privacy.presence is None:  # for presence, weights are not enough
+        return None
     if plan.population is None or plan.population.file is None:
         message = "The plan counts people in a population, but no table of it is given."
         hint = "name it in the plan, as population: census.csv, or give it with --population"

@@ -152,8 +152,9 @@ def read_batches(source: Any, plan: Plan, key: bool = False) -> Batches:
 
 def needed_columns(plan: Plan, key: bool = False) -> tuple[str, ...]:
     """Return the columns that a plan needs: those released, the person, and the record key if it is asked for."""
-    also = (plan.person, plan.key if key else None)
-    return (*plan.released_columns, *dict.fromkeys(name for name in also if name is not None))
+    weight = None if plan.weight is None else plan.weight.column
+    also = (plan.person, plan.key if key else None, weight)
+    return tuple(dict.fromkeys([*plan.released_columns, *(name for name in also if name is not None)]))
 
 
 def read_gathered(source: Any, plan: Plan) -> Table:

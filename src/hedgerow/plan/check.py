@@ -31,6 +31,7 @@ from hedgerow.plan.model import (
     ResearchValue,
     Role,
     Rule,
+    SamplingWeight,
     Withhold,
     spec_of,
 )
@@ -162,6 +163,7 @@ def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
         "rules": Rule,
         "research_value": ResearchValue,
         "population": PopulationTable,
+        "weight": SamplingWeight,
     }
     return models.get(str(loc[0]), PlanModel) if loc else PlanModel
 
@@ -393,6 +395,18 @@ def _check_population(model: PlanModel, places: Places) -> list[Problem]:
             message = f"'population.columns' names {name!r}, which is not a quasi-identifier."
             place, hint = places.of(("population",)), did_you_mean(name, model.quasi_identifiers)
             problems.append(Problem("conflict", message, place, hint))
+    if model.weight is not None:
+        column, place = model.weight.column, places.of(("weight",))
+        role = model.attributes[column].role if column in model.attributes else "identifier"
+        if role not in ("identifier", "other"):
+            message = (
+                f"Column {column!r} holds sampling weights, so it must be other or identifier. Got {role!r} instead."
+            )
+            hint = "other publishes them as they are, identifier does not"
+            problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
+        if model.person is not None:
+            message = "Weights say how many people a record stands for, so every record must be a person of its own."
+            problems.append(Problem("conflict", message, place, "leave out the person, or the weight"))
     asked = [name for name in ("k_map", "presence") if getattr(model.privacy, name) is not None]
     for name in asked:
         place = places.of(("privacy", name))

@@ -442,6 +442,17 @@ class PopulationTable(Frozen):
         return {name: name for name in value} if isinstance(value, list | tuple) else value
 
 
+class SamplingWeight(Frozen):
+    """How many people of the population each record stands for, where the records are a sample."""
+
+    column: Label = Field(description="the column of weights; published only if it is one of the attributes, as other")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return {"column": value} if isinstance(value, str) else value
+
+
 class Withhold(Frozen):
     """How many records may be withheld."""
 
@@ -623,6 +634,9 @@ class PlanModel(Frozen):
     data: DataFormat = DataFormat()
     key: str | None = Field(default=None, description="the column that names a record")
     person: str | None = Field(default=None, description="the column that names a person; k then counts persons")
+    weight: SamplingWeight | None = Field(
+        default=None, description="the column that says how many people each record stands for, in a sample"
+    )
     population: PopulationTable | None = Field(
         default=None, description="a table of the people whom the records were drawn from, to count them in"
     )
@@ -677,7 +691,19 @@ class PlanModel(Frozen):
     @property
     def named_columns(self) -> tuple[str, ...]:
         """All columns that the plan names; messages may show these, and no other name that comes from data."""
-        return tuple(dict.fromkeys([*self.attributes, *(name for name in (self.key, self.person) if name is not None)]))
+        weight = None if self.weight is None else self.weight.column
+        named = (self.key, self.person, weight)
+        return tuple(dict.fromkeys([*self.attributes, *(name for name in named if name is not None)]))
+
+    @property
+    def publishes_weights(self) -> bool:
+        """Whether sampling weights are released."""
+        return self.weight is not None and self.weight.column in self.columns("other")
+
+    @property
+    def estimates_k_map(self) -> bool:
+        """Whether k_map is estimated from sampling weights, for want of a population to count in."""
+        return self.privacy.k_map is not None and self.population is None and self.weight is not None
 
     @property
     def merges(self) -> bool:

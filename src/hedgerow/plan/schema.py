@@ -30,6 +30,7 @@ def plan_schema() -> dict[str, Any]:
     _also(parts, "Likeness", number)
     shares = {"type": "array", "items": number, "minItems": 2, "maxItems": 2, "description": "[least, greatest]"}
     _also(parts, "Presence", shares, number)
+    _also(parts, "SamplingWeight", {"type": "string", "description": "the column"})
     _also(parts, "PopulationTable", {"type": "string", "description": "the table"})
     for model in PRIVACY_MODELS:
         parts["Privacy"]["properties"][model.name]["anyOf"].append(dict(model.short))

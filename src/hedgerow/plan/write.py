@@ -44,6 +44,8 @@ def short_forms(raw: dict[str, Any]) -> dict[str, Any]:
     tidy = dict(raw)
     tidy["attributes"] = {name: _tidy_attribute(part) for name, part in raw["attributes"].items()}
     tidy["privacy"] = {name: _tidy_demand(asked) for name, asked in raw["privacy"].items()}
+    if set(tidy.get("weight", ())) == {"column"}:
+        tidy["weight"] = tidy["weight"]["column"]
     if set(tidy.get("method", ())) == {"name"}:
         tidy["method"] = tidy["method"]["name"]
     return tidy

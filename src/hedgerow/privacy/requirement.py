@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hedgerow.microdata import Microdata, TreeColumn
 from hedgerow.microdata.columns import Shown
+from hedgerow.microdata.microdata import MILLION
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy.codes import DISTINCT
@@ -117,8 +118,12 @@ class Requirement:
 
 
 def people_fitting(microdata: Microdata, group_of: IntArray, groups: int, within_limits: bool = True) -> IntArray:
-    """Count the people of the population who fit each group, published as the least that is true of its records."""
-    assert microdata.population is not None
+    """Count the people of the population who fit each group, published as the least that is true of its records.
+
+    Without a population, the people whom the records of a group stand for are taken for them.
+    """
+    if microdata.population is None:
+        return weight_by_group(microdata, group_of, groups) // MILLION
     found = np.zeros(groups, np.int64)
     inside = np.flatnonzero(group_of >= 0)
     if not len(inside):
@@ -132,6 +137,14 @@ def people_fitting(microdata: Microdata, group_of: IntArray, groups: int, within
         lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
         shown.append(Shown(lo, hi, column.hierarchy.lca_of_ranges(lo, hi) if isinstance(column, TreeColumn) else lo))
     found[group[starts]] = microdata.population.fitting(microdata.columns, shown, within_limits)
+    return found
+
+
+def weight_by_group(microdata: Microdata, group_of: IntArray, groups: int) -> IntArray:
+    """Add up the weights of every group, in millionths of people."""
+    assert microdata.weight_of is not None
+    found, inside = np.zeros(groups, np.int64), group_of >= 0
+    np.add.at(found, group_of[inside], microdata.weight_of[inside])
     return found
 
 

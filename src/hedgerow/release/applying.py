@@ -91,7 +91,7 @@ def _for_new_tables(plan: Plan, withhold: str | None) -> Plan:
     method = {key: value for key, value in asked.get("method", {}).items() if key != "certify"}
     data = {key: value for key, value in asked.get("data", {}).items() if key != "format"}
     changes = {"method": method, "data": data, "withhold": withhold}
-    dropped = {"republish", "drift", "population"}
+    dropped = {"republish", "drift", "population", "weight"}
     kept = {key: value for key, value in asked.items() if key not in dropped}
     return Plan.from_dict({key: value for key, value in (kept | changes).items() if value})
 

@@ -25,7 +25,7 @@ from hedgerow.privacy import attribute_disclosures, largest_shares
 from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_records
 from hedgerow.privacy.requirement import people_by_group
 from hedgerow.release.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
-from hedgerow.release.population_facts import population_facts
+from hedgerow.release.population_facts import estimated_risk, population_facts
 from hedgerow.version import __version__
 
 KEPT = "republish"
@@ -81,6 +81,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         facts["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
+    if microdata.weight_of is not None:
+        facts["estimated_risk"] = estimated_risk(plan, microdata, recoding)
     if microdata.population is not None:
         facts |= population_facts(plan, microdata, recoding, solution.details.get("levels"))
     if plan.method.suppress:

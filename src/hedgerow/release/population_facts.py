@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow.microdata import Microdata
+from hedgerow.microdata.microdata import MILLION
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
+from hedgerow.privacy.requirement import weight_by_group
+from hedgerow.privacy.sampled import individual_risks
 from hedgerow.types import IntArray
 
 
@@ -29,6 +33,42 @@ def population_facts(
         "fewest_people": int(fitting.min(initial=population.people)),
         "population_risk_sizes": _records_by_people(sizes, fitting),
         "presence": [_rounded(min(shares, default=Fraction(0))), _rounded(max(shares, default=Fraction(0)))],
+    }
+
+
+def estimated_risk(plan: Plan, microdata: Microdata, recoding: Recoding) -> dict[str, Any]:
+    """Estimate from sampling weights how likely a match with a released record is right, before and after."""
+    assert microdata.weight_of is not None
+    inside = recoding.group_of >= 0
+    before = np.where(inside, microdata.profile_of_unit, -1)
+    after, unchanged = (
+        _estimated(microdata, group_of, groups)
+        for group_of, groups in ((recoding.group_of, recoding.groups), (before, len(microdata.profiles)))
+    )
+    released = microdata.weight_of[inside]
+    facts: dict[str, Any] = {
+        "people": round(int(released.sum()) / MILLION, 6),
+        **after,
+        "before": unchanged,
+    }
+    if plan.publishes_weights:
+        _, number, shared = np.unique(released, return_inverse=True, return_counts=True)
+        facts["weights_of_few"] = int((shared[number.reshape(-1)] < plan.privacy.k).sum())
+    return facts
+
+
+def _estimated(microdata: Microdata, group_of: IntArray, groups: int) -> dict[str, float]:
+    weight = weight_by_group(microdata, group_of, groups)
+    records = np.bincount(group_of[group_of >= 0], minlength=groups).astype(np.int64)
+    there = records > 0
+    records, people = records[there], weight[there] / MILLION
+    risk = individual_risks(records, people)
+    expected = math.fsum((risk * records).tolist())
+    return {
+        "fewest_people": round(float(people.min(initial=np.inf)), 6) if len(people) else 0.0,
+        "highest": round(float(risk.max(initial=0.0)), 12),
+        "average": round(expected / max(int(records.sum()), 1), 12),
+        "expected": round(expected, 9),
     }
 
 

@@ -165,6 +165,11 @@ def _remarks(facts: Facts, plan: Plan, accepted: float) -> Iterator[Remark]:
     if others:
         text = f"Published exactly as in the original, and protected by nothing: {first_of(others, MOST_NAMED)}."
         yield Remark("exact-columns", text, True)
+    few = facts.get("estimated_risk", "weights_of_few")
+    if plan.publishes_weights and isinstance(few, int) and few:
+        rows = counted(few, "row has a sampling weight", "rows have a sampling weight")
+        text = f"{rows} that fewer than k = {plan.privacy.k} rows share, which tells them apart: round the weights, or "
+        yield Remark("weights", text + "give the records of a stratum their mean, before you publish them.", True)
     ends = sum(int(number) for number in facts.numbers("exact_end_points").values())
     if ends:
         cells = counted(ends, "cell shows", "cells show")

@@ -59,6 +59,20 @@ def first_of(shown: Sequence[str], most: int) -> str:
     return ", ".join(shown[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
+def estimated_line(risk: Mapping[str, Any]) -> str:
+    """Say what sampling weights tell of the risk, before and after.
+
+    Examples
+    --------
+    >>> risk = {"expected": 13.1576, "fewest_people": 300.0, "people": 458000.0, "before": {"expected": 53.13}}
+    >>> print(estimated_line(risk))
+    13.16 records would be found if all were matched, 53.13 as they were; groups stand for 300 people at least
+    """
+    before = risk["before"]["expected"]
+    found = f"{risk['expected']:.4g} records would be found if all were matched, {before:.4g} as they were"
+    return f"{found}; groups stand for {risk['fewest_people']:,.6g} people at least"
+
+
 def shorten(text: str, most: int) -> str:
     """Cut a text that is longer than ``most`` letters.
 

@@ -23,6 +23,7 @@ from hedgerow.verification.promises.risks import check_risks
 from hedgerow.verification.promises.rules import check_rules
 from hedgerow.verification.promises.suppression import check_suppressed
 from hedgerow.verification.promises.truth import check_hierarchy, check_roles, check_truthful, check_unchanged
+from hedgerow.verification.promises.weights import check_weights
 from hedgerow.verification.reading.link import read_link
 from hedgerow.verification.reading.original import read_original
 from hedgerow.verification.reading.population import People, read_people
@@ -112,6 +113,8 @@ def promises(evidence: Evidence, people: People | None = None) -> Iterable[Promi
     yield check_hierarchy(evidence)
     yield check_k(evidence)
     yield from check_models(evidence)
+    if evidence.plan.weight is not None:
+        yield from check_weights(evidence)
     if evidence.plan.population is not None:
         yield from check_population(evidence, people)
     yield check_limits(evidence)

@@ -17,8 +17,10 @@ from hedgerow.anonymization.clustering.costs import Costs, Objective, cost_table
 from hedgerow.anonymization.clustering.numbering import dense
 from hedgerow.microdata import Microdata, TreeColumn
 from hedgerow.microdata.columns import Shown
+from hedgerow.microdata.microdata import MILLION
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.privacy import Requirement
+from hedgerow.privacy.requirement import weight_by_group
 from hedgerow.types import BoolArray, IntArray
 
 TRIED = 16
@@ -35,7 +37,7 @@ def with_people(
     while True:
         published = clusters.in_published_order(microdata)  # what is published alike is one group to every reader
         joining = _Joining(microdata, requirement, cell_of, published, costs)
-        failing = np.flatnonzero(~joining.holds(published.lo, published.hi, published.sizes))
+        failing = np.flatnonzero(~joining.holds(published.lo, published.hi, published.sizes, joining.weight))
         if not len(failing):
             return clusters
         for group in failing.tolist():
@@ -58,6 +60,9 @@ class _Joining:
     def __post_init__(self) -> None:
         self.lo, self.hi = self.clusters.lo.copy(), self.clusters.hi.copy()
         self.size = self.clusters.sizes.copy()
+        self.weight = np.zeros(self.clusters.groups, np.int64)
+        if self.microdata.weight_of is not None:
+            self.weight = weight_by_group(self.microdata, self.clusters.group_of, self.clusters.groups)
         self.part_of = np.arange(self.clusters.groups)
         self.alive = np.ones(self.clusters.groups, bool)
         self.cell = np.zeros(self.clusters.groups, np.int64)
@@ -65,8 +70,11 @@ class _Joining:
         self.cell[self.clusters.group_of[inside]] = self.cell_of[inside]
         self.index = list(self.microdata.index_order)
 
-    def holds(self, lo: IntArray, hi: IntArray, size: IntArray) -> BoolArray:
-        """Tell which boxes, of so many records, fit the people that are asked."""
+    def holds(self, lo: IntArray, hi: IntArray, size: IntArray, weight: IntArray) -> BoolArray:
+        """Tell which boxes, of so many records that stand for so many people, fit the people that are asked."""
+        population = self.microdata.population
+        if population is None:
+            return self.requirement.holds_for_people(size, weight // MILLION)
         shown = [
             Shown(
                 lo[:, at],
@@ -75,8 +83,6 @@ class _Joining:
             )
             for at, column in enumerate(self.microdata.columns)
         ]
-        population = self.microdata.population
-        assert population is not None
         fitting = population.fitting(self.microdata.columns, shown, self.requirement.within_limits)
         return self.requirement.holds_for_people(size, fitting)
 
@@ -84,25 +90,25 @@ class _Joining:
         """Join a group with others until it holds; withhold it, and it alone, if it never does."""
         if not self.alive[group]:
             return  # it has become part of another
-        lo, hi, size = self.lo[group], self.hi[group], int(self.size[group])
+        lo, hi, size, weight = self.lo[group], self.hi[group], int(self.size[group]), int(self.weight[group])
         partners = np.flatnonzero(self.alive & (self.cell == self.cell[group]))
         partners = partners[partners != group]
         joined: list[int] = []
-        while not self.holds(lo[None], hi[None], np.array([size]))[0]:
+        while not self.holds(lo[None], hi[None], np.array([size]), np.array([weight]))[0]:
             if not len(partners):
                 self.alive[group] = False
                 self.part_of[self.part_of == group] = WITHHELD
                 return
-            chosen = self._best(lo, hi, size, partners)
+            chosen = self._best(lo, hi, size, weight, partners)
             lo, hi = np.minimum(lo, self.lo[chosen]), np.maximum(hi, self.hi[chosen])
-            size += int(self.size[chosen])
+            size, weight = size + int(self.size[chosen]), weight + int(self.weight[chosen])
             joined.append(chosen)
             partners = partners[partners != chosen]
-        self.lo[group], self.hi[group], self.size[group] = lo, hi, size
+        self.lo[group], self.hi[group], self.size[group], self.weight[group] = lo, hi, size, weight
         self.alive[joined] = False
         self.part_of[np.isin(self.part_of, joined)] = group
 
-    def _best(self, lo: IntArray, hi: IntArray, size: int, partners: IntArray) -> int:
+    def _best(self, lo: IntArray, hi: IntArray, size: int, weight: int, partners: IntArray) -> int:
         """Return the partner that adds the least loss, of those of least with which the group holds, if any does."""
         low, high = np.minimum(self.lo[partners], lo), np.maximum(self.hi[partners], hi)
         together = size + self.size[partners]
@@ -110,7 +116,9 @@ class _Joining:
             self.lo[partners], self.hi[partners]
         )
         order = np.lexsort((partners, added))[:TRIED]
-        held = np.flatnonzero(self.holds(low[order], high[order], together[order]))
+        held = np.flatnonzero(
+            self.holds(low[order], high[order], together[order], weight + self.weight[partners[order]])
+        )
         return int(partners[order[held[0] if len(held) else 0]])
 
     def _cost(self, lo: IntArray, hi: IntArray) -> IntArray:

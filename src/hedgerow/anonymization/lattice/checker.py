@@ -17,6 +17,7 @@ from hedgerow.anonymization.lattice.hash_checker import HashChecker
 from hedgerow.anonymization.lattice.space import Node, Space, is_additive
 from hedgerow.microdata.ordering import number_rows
 from hedgerow.privacy import Requirement
+from hedgerow.privacy.requirement import people_fitting
 from hedgerow.types import IntArray
 
 JOINTS = 4  # as the kernel wants
@@ -309,7 +310,8 @@ def people_at(
     if not requirement.of_population:
         return None
     population = space.microdata.population
-    assert population is not None
+    if population is None:  # weights add up, whatever a group is published as
+        return people_fitting(space.microdata, group_of_profile[space.microdata.profile_of_unit], groups)
     first = np.zeros(groups, np.int64)
     first[group_of_profile] = np.arange(len(group_of_profile))
     return population.at_levels(space.columns, space.codes[first], space.named(node), space.limits == "keep")

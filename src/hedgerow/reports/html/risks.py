@@ -10,6 +10,7 @@ from hedgerow.privacy.risks import COMMON_THRESHOLDS, accepted_risk
 from hedgerow.reports.charts import bar_chart
 from hedgerow.reports.html.markup import KEPT, UNKNOWN, fact, name, state
 from hedgerow.reports.material import Material
+from hedgerow.reports.reading import Facts
 from hedgerow.reports.versions import audit_checks
 from hedgerow.reports.wording import ATTACKERS, NONE, percent, shorten
 
@@ -37,7 +38,7 @@ def disclosures(material: Material) -> dict[str, Any]:
 
 def risks(material: Material) -> dict[str, Any]:
     """How likely people are found, by three attackers, against a threshold."""
-    threshold, found = material.extras.threshold, material.risks()
+    threshold, found, facts = material.extras.threshold, material.risks(), material.facts
     if found is None:
         return {"found": None}
     rows = []
@@ -50,8 +51,26 @@ def risks(material: Material) -> dict[str, Any]:
         "threshold": f"{threshold:g}",
         "size": _size(threshold),
         "rows": rows,
+        "population": facts.number("population"),
+        "estimated": _estimated(facts),
         **_thresholds(material, threshold),
     }
+
+
+def _estimated(facts: Facts) -> list[tuple[Any, ...]]:
+    """What weights tell of the records as they were, and as they are published."""
+    if not isinstance(facts.get("estimated_risk"), dict):
+        return []
+    rows = (
+        ("people whom the smallest group stands for", "fewest_people", ",.6g"),
+        ("highest chance that a match is right", "highest", ".4f"),
+        ("average over the records", "average", ".4f"),
+        ("records expected to be found if all are matched", "expected", ",.4g"),
+    )
+    return [
+        (text, fact(facts, "estimated_risk", "before", key, form=form), fact(facts, "estimated_risk", key, form=form))
+        for text, key, form in rows
+    ]
 
 
 def _size(threshold: float) -> int | None:

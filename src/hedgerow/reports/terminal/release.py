@@ -14,6 +14,7 @@ from hedgerow.reports.wording import (
     WITHHELD_BECAUSE,
     columns_left_out,
     counted,
+    estimated_line,
     near_the_best,
     shorten,
     solved_exactly,
@@ -37,6 +38,11 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
     if "solved_exactly" in facts:
         lines.add_row("", solved_exactly(facts["solved_exactly"]["records"], facts["released"]))
+    if "fewest_people" in facts:
+        text = f"at least {facts['fewest_people']:,} of {facts['population']:,} people fit every published combination"
+        lines.add_row("population", text)
+    if "estimated_risk" in facts:
+        lines.add_row("estimated", estimated_line(facts["estimated_risk"]))
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
     if "optimality" in facts:
         lines.add_row("optimality", bound_line(facts["optimality"]))

@@ -89,6 +89,11 @@ def check_facts(published: Published) -> Promise:
     return Promise("facts", asked, "; ".join(faults) or f"{len(published.facts)} facts", kept=not faults)
 
 
+def _kept_back(plan: Plan) -> str | None:
+    """Return the column of weights, where they are not published."""
+    return None if plan.weight is None or plan.publishes_weights else plan.weight.column
+
+
 def _of_other_columns(published: Published) -> list[str]:
     plan, facts = published.plan, published.facts
     free = [name for name in plan.quasi_identifiers if plan.attributes[name].free]
@@ -120,7 +125,10 @@ def _of_other_columns(published: Published) -> list[str]:
         faults.append("limits_by_attribute tells of other limits than the plan has")
     left = facts.get("columns_not_released")
     if left is not None:
-        private = {*plan.columns("identifier"), *(name for name in (plan.key, plan.person) if name is not None)}
+        private = {
+            *plan.columns("identifier"),
+            *(name for name in (plan.key, plan.person, _kept_back(plan)) if name is not None),
+        }
         if set(left) & set(plan.released_columns) or not private <= set(left) or len(set(left)) < len(left):
             faults.append("columns_not_released has columns that are released, lacks private ones, or names one twice")
     return faults

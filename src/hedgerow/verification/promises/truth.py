@@ -21,7 +21,8 @@ def check_roles(published: Published) -> Promise:
     asked = f"{len(expected)} columns: {', '.join(expected)}"
     if header == expected:
         return Promise("roles", asked, "exactly these", kept=True)
-    private = {*plan.columns("identifier"), plan.key, plan.person}
+    weight = None if plan.weight is None or plan.publishes_weights else plan.weight.column
+    private = {*plan.columns("identifier"), plan.key, plan.person, weight}
     faults = []
     shown = [name for name in dict.fromkeys(header) if name in private]
     lacking = [name for name in expected if name not in header]

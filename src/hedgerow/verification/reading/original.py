@@ -57,7 +57,8 @@ class Original:
 
 def read_original(source: Any, plan: Plan) -> Original:
     """Read the columns that a release was made from, and the person key, from a path or a table in memory."""
-    wanted = [*plan.released_columns, *([plan.person] if plan.person is not None else [])]
+    also = (plan.person, None if plan.weight is None else plan.weight.column)
+    wanted = list(dict.fromkeys([*plan.released_columns, *(name for name in also if name is not None)]))
     if not isinstance(source, str | Path):
         opened = open_in_memory(source, "original")
     elif Path(source).is_file():

@@ -184,6 +184,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("missing", "text", "plan", "as in the plan", lambda plan: plan.missing == "matches-any"),
     Fact("suppressed_cells", "whole numbers by name", "link", "cells against their records; else bounds", _suppressing),
     Fact("least_rows_for_a_known_person", "whole number or null", "word", "but no more than rows", _suppressing),
+    Fact("estimated_risk", "object", "link", "weights and groups of the records", lambda plan: plan.weight is not None),
     Fact("population", "whole number", "population", "people of the population", _with_population),
     Fact("population_columns", "list of texts", "plan", "as in the plan", _with_population),
     Fact("fewest_people", "whole number", "population", "people who fit each published combination", _with_population),
