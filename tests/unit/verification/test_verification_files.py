@@ -239,6 +239,7 @@ def test_the_reference_says_the_same_of_every_fact() -> None:
         "rows": "the release",
         "original": "the original",
         "link": "original and link",
+        "population": "the population",
         "word": "**maker's word**",
     }
     assert said == {fact.name: (words[fact.proof], fact.how) for fact in FACTS}
