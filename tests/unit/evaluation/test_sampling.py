@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow
 from hedgerow.errors import HedgerowError
+from hedgerow.evaluation.assessing.people import Crowd
+from hedgerow.evaluation.assessing.special import dis_scores, shares_of_score
+from hedgerow.evaluation.assessing.subsets import all_together, every_subset
 from hedgerow.privacy.sampled import household_risks, individual_risks
+from hedgerow.types import silent
 from tests.cases.data import data
 from tests.naive import assessing as naive_assessing
 from tests.naive import sampled as naive
@@ -152,3 +158,49 @@ def test_figures_are_those_of_sdcmicro() -> None:
     assert special.special is not None
     assert special.special.highest == pytest.approx(0.41636218184)
     assert special.special.records == special.unique == 894
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Path:
+    """The folder with what sdcMicro gives for its table, record by record."""
+    [path] = data("sdc/testdata.csv")
+    folder = path.parents[2] / "spec" / "vectors" / "risk"
+    if not folder.exists():
+        pytest.skip("there are no vectors beside the public data")
+    return folder
+
+
+def crowd_of(table: pa.Table, keys: list[str]) -> Crowd:
+    codes = [np.unique(table[key].to_numpy(), return_inverse=True)[1].astype(np.int64) for key in keys]
+    return Crowd.of(codes, np.ones(len(table), np.int64), None, np.ones(len(table), bool))
+
+
+def test_risks_are_those_of_sdcmicro_record_by_record(vectors: Path) -> None:
+    table = pyarrow.csv.read_csv(data("sdc/testdata.csv")[0])
+    home = np.unique(table["ori_hid"].to_numpy(), return_inverse=True)[1]
+    for case in json.loads((vectors / "risk.json").read_text()):
+        people = crowd_of(table, case["keys"])
+        group, groups = all_together(people)
+        of = group[people.unit_of]
+        records = np.bincount(of, minlength=groups)
+        stand_for = np.bincount(of, weights=table["sampling_weight"].to_numpy(), minlength=groups)
+        assert records[of].tolist() == case["fk"]
+        assert stand_for[of] == pytest.approx(case["Fk"])
+        risk, exact = individual_risks(records, stand_for)[of], records[of] <= 2
+        assert risk[exact] == pytest.approx(np.array(case["risk"])[exact], rel=1e-9)
+        assert risk == pytest.approx(case["risk"], rel=0.005)  # there f ≥ 3 is an approximation
+        assert household_risks(risk, home, int(home.max()) + 1)[home] == pytest.approx(case["hier_risk"], rel=0.005)
+
+
+def test_scores_are_those_of_sdcmicro_record_by_record(vectors: Path) -> None:
+    table = pyarrow.csv.read_csv(data("sdc/testdata.csv")[0])
+    for case in json.loads((vectors / "suda.json").read_text()):
+        people, columns = crowd_of(table, case["keys"]), len(case["keys"])
+        looked = every_subset(people, columns, silent)
+        sizes = people.in_groups(*all_together(people))
+        dis, _ = dis_scores(looked.score, people.records, sizes, columns, 0.01)
+        assert looked.score[people.unit_of].tolist() == case["score"]
+        assert dis[people.unit_of] == pytest.approx(case["dis"], abs=1e-8)
+        shares = dict(zip(case["keys"], shares_of_score(looked), strict=True))
+        said = {one["variable"]: one["contribution"] for one in case["contributions"]}
+        assert {name: 100 * (share or 0) for name, share in shares.items()} == pytest.approx(said)
