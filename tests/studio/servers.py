@@ -57,6 +57,12 @@ class Served:
         return found
 
     @property
+    def held(self) -> float:
+        """Megabytes that its process holds."""
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    @property
     def printed(self) -> str:
         return "".join(self.lines)
 

@@ -18,6 +18,18 @@ from hedgerow.studio.workbench import Workbench
 
 ELSEWHERE = {"levels", "certify"}
 """Options that have a control of their own."""
+TITLES = {
+    "limits": "Limits",
+    "objective": "What is sought",
+    "improve": "Search for groups that lose less",
+    "search": "Search of the lattice",
+    "block": "Columns in a block",
+    "suppress": "Single cells may be released as missing",
+    "overlap": "Published values of a column that have values in common",
+    "join": "Who is left over joins the group",
+    "split": "Partition first, where a block has more different combinations than",
+}
+"""What options are called; the grammar of plans says what they mean."""
 Changed = Callable[[], Any]
 
 
@@ -55,15 +67,15 @@ class MethodOptions:
             self._typed(label, value.base or None, "base", partial(self._research_value, "base"))
 
     def _option(self, name: str, field: Any, value: Any) -> None:
-        label = f"{name}: {field.description}"
+        label, title = f"{name}: {field.description}", TITLES.get(name, name)
         words = _words(field.annotation)
         if words:
-            element: Any = ui.select(list(words), value=value, label=name)
+            element: Any = ui.select(list(words), value=value, label=title)
             element.props("outlined dense").classes("w-full")
         elif field.annotation is bool:
-            element = ui.switch(name, value=value)
+            element = ui.switch(title, value=value)
         else:
-            self._typed(name, value, name, partial(self._method, name))
+            self._typed(title, value, name, partial(self._method, name))
             ui.label(label).classes("muted small")
             return
         theme.mark(element, f"option-{name}")
