@@ -41,7 +41,7 @@ WHY_CELL = """<q-td :props="props" class="wraps">{{ props.value }}
  :data-testid="'table-advice-' + props.row.name + '-' + number" :aria-label="props.row.name + ': ' + text"
  @click="$parent.$emit('advice', [props.row.name, number])">{{ text }}</button></div></q-td>"""
 TEXT_CELL = """<q-td :props="props" class="wraps">{{ props.value }}</q-td>"""
-NAME_CELL = """<q-td :props="props" class="wraps"><b>{{ props.value }}</b></q-td>"""
+NAME_CELL = """<q-td :props="props" class="wraps column-name"><b>{{ props.value }}</b></q-td>"""
 
 
 class ColumnTable:

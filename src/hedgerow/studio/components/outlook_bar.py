@@ -86,10 +86,10 @@ class OutlookBar:
             )
             for condition in found.conditions:
                 theme.tile(
-                    f"p = {condition.p}",
-                    f"≤ {condition.max_groups:,} groups",
+                    f"groups with {condition.p} different values, at most",
+                    f"{condition.max_groups:,}",
                     "",
-                    f"p may be up to {condition.max_p:,}",
+                    f"up to {condition.max_p:,} values could be asked for",
                 )
 
 
