@@ -11,6 +11,7 @@ from typing import Any
 
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import resolve
+from hedgerow.display import html_table
 from hedgerow.engines.base import Engine
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem, did_you_mean
 from hedgerow.evaluation.patterns import distances, grow, query_error, raw_features, released_features
@@ -146,6 +147,16 @@ class Comparison:
     def __repr__(self) -> str:
         made = [run for run in self.runs if run.facts is not None]
         return f"Comparison({len(made)} of {len(self.runs)} releases made of {self.records:,} records)"
+
+    def _repr_html_(self) -> str:
+        measures = [measure.name for measure in compared_measures()]
+        counts = ["groups", "smallest_group", "withheld"]
+        head = [name.replace("_", " ") for name in ("method", "k", *counts, *measures, "problem")]
+        rows = (
+            (run.method, run.k, *((run.facts or {}).get(name) for name in (*counts, *measures)), run.problem)
+            for run in self.runs
+        )
+        return html_table(repr(self), head, rows)
 
 
 _APART = ("limits", "certify")  # of a plan's method, but no part of how groups are made

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hedgerow.anonymization.explanation import Condition, conditions
 from hedgerow.anonymization.lattice import MinimalNodes, Node, Space, find_minimal, find_optimum, make_space, samarati
 from hedgerow.anonymization.solving import lattice_budget
+from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError, Problem, did_you_mean
 from hedgerow.evaluation.nodes import LEVELS, VALUE, Scored, ScoredNode, Scores, sort_keys
 from hedgerow.microdata import Microdata
@@ -97,6 +98,15 @@ class LatticeView:
         shown = "none" if best is None else ", ".join(f"{name} {level}" for name, level in best.levels.items())
         counts = f"{self.nodes:,} nodes, {self.satisfying:,} satisfying, {self.minimal_nodes:,} minimal"
         return f"LatticeView({counts}; best for loss: {shown})"
+
+    def _repr_html_(self) -> str:
+        head = ("node", *self.columns, "minimal", "withheld", "groups", "smallest", "best for")
+        rows = (
+            (one.number, *one.levels.values(), one.minimal, one.withheld, one.groups, one.smallest,
+             ", ".join(one.best_for))
+            for one in self.listed
+        )  # fmt: skip
+        return html_table(repr(self), head, rows)
 
 
 def check_wish(which: str, sort: str | None, most: int) -> None:

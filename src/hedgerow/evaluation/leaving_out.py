@@ -18,6 +18,7 @@ import numpy as np
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import resolve
 from hedgerow.anonymization.withholding import part_of
+from hedgerow.display import html_table
 from hedgerow.errors import NoSolution, PlanError
 from hedgerow.evaluation.limit_effects import Outcome, outcome
 from hedgerow.measures.association import Association, associate
@@ -113,6 +114,11 @@ class LeavingOut:
     def __repr__(self) -> str:
         names = ", ".join(column.column for column in self.columns) or "none"
         return f"LeavingOut({names}; tried with {self.tried:,} of {self.records:,} records)"
+
+    def _repr_html_(self) -> str:
+        head = ("column", "told by", "association", "the others lose less", "")
+        rows = ((one.column, one.told_by, one.association, one.saves, one.problem) for one in self.columns)
+        return html_table(repr(self), head, rows)
 
 
 def leave_out(table: Table, asked: Plan, tell: Progress = silent) -> LeavingOut:

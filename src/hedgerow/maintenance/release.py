@@ -14,6 +14,7 @@ import numpy as np
 
 from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
 from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
+from hedgerow.display import html_table
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintenance import rows
@@ -385,6 +386,14 @@ class MaintainedRelease:
             f"MaintainedRelease(version {newest.number}: {counts['released']:,} of {counts['records']:,} records in "
             f"{counts['groups']:,} groups, {counts['held_back']:,} held back)"
         )
+
+    def _repr_html_(self) -> str:
+        head = ("version", "by", "made at (UTC)", "records", "released", "groups", "held back")
+        rows = (
+            (row.number, row.verb, row.made_at, *map(row.counts.get, ("records", "released", "groups", "held_back")))
+            for row in reversed(self.history())
+        )
+        return html_table(repr(self), head, rows)
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

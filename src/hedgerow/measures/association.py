@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.display import html_table
 from hedgerow.microdata import FreeColumn, Microdata
 from hedgerow.plan import Plan
 from hedgerow.plan.hierarchy.numbers import parse_number
@@ -54,6 +55,13 @@ class Association:
             "association": [[round(float(cell), DECIMALS) for cell in row] for row in self.matrix],
             "weights": self.by_name(),
         }
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (name, weight, *map(float, row))
+            for name, weight, row in zip(self.names, self.weights, self.matrix, strict=True)
+        )
+        return html_table("How closely quasi-identifiers go together", ("", "weight", *self.names), rows)
 
 
 def associate(microdata: Microdata, plan: Plan) -> Association:

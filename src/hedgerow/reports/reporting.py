@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -94,6 +95,9 @@ class Report:
     def kept(self) -> bool:
         """Whether every promise of the release is kept."""
         return self.verification.kept
+
+    def _repr_html_(self) -> str:
+        return f'<iframe title="Report" width="100%" height="600" sandbox srcdoc="{escape(self.html)}"></iframe>'
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the page as plain data."""

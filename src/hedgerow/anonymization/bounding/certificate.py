@@ -27,6 +27,7 @@ from hedgerow.anonymization.clustering.cells import has_width, number_cells
 from hedgerow.anonymization.clustering.costs import UNIT, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.lattice import Patience
+from hedgerow.display import html_table
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
@@ -118,6 +119,13 @@ class Certificate:
     def __repr__(self) -> str:
         gap = "unknown" if self.gap is None else f"{self.gap:.4f}"
         return f"Certificate({self.objective} {float(self.loss):.6f}, at least {float(self.at_least):.6f}, gap {gap})"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (name.replace("_", " "), ", ".join(cell) if isinstance(cell, list) else cell)
+            for name, cell in self.to_dict().items()
+        )
+        return html_table(repr(self), ("", ""), rows)
 
 
 def certify(

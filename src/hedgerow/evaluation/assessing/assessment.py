@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
+from hedgerow.display import html_table
 from hedgerow.evaluation.assessing.choosing import Chosen
 from hedgerow.evaluation.assessing.demands import Demanded
 from hedgerow.evaluation.assessing.sampling import SampleRisk
@@ -172,8 +172,7 @@ class Assessment:
             *((f"{part.column}: unique without it", f"{part.unique_without:,}") for part in self.parts),
             *((f"{demand.said} {demand.column or ''}", "holds" if demand.kept else "fails") for demand in self.demands),
         ]
-        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
-        return f"<table>{cells}</table>"
+        return html_table(repr(self), ("", ""), rows, most=len(rows))
 
 
 def names_of(positions: Sequence[int], columns: Sequence[str]) -> tuple[str, ...]:

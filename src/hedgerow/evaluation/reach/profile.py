@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.display import html_table
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.evaluation.reach.cells import usage, whole_number
 from hedgerow.evaluation.reach.grouping import Profiles, Sizes, coarser_codes, refine
@@ -122,6 +123,15 @@ class TableReach:
     def __repr__(self) -> str:
         found = ", ".join(f"k = {reach.k}: {reach.now.share_below:.1%} below" for reach in self.reaches)
         return f"TableReach({self.records:,} records, {len(self.columns)} columns; {found})"
+
+    def _repr_html_(self) -> str:
+        head = ("k", "records below k", "share", "tolerated", "records needed", "columns to drop")
+        rows = (
+            (reach.k, reach.now.below, reach.now.share_below, reach.now.enough, reach.now.records_needed,
+             ", ".join(change.column for change in reach.drops))
+            for reach in self.reaches
+        )  # fmt: skip
+        return html_table(repr(self), head, rows)
 
 
 def reach_of_table(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.display import html_table
 from hedgerow.evaluation.reach.cells import CellProbabilities, usage, whole_number
 
 MOST_AT_ONCE = 50_000_000  # cells or records of one repetition, 8 bytes each
@@ -43,6 +44,10 @@ class Simulated:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        rows = ((name.replace("_", " "), cell) for name, cell in self.to_dict().items())
+        return html_table(f"{self.successes:,} of {self.repetitions:,} repetitions reached k", ("", ""), rows)
 
 
 def simulate_chance(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.reach.cells import CellProbabilities, usage, whole_number
 from hedgerow.evaluation.reach.chance import Chance, chance_of_reaching
@@ -96,6 +97,10 @@ class Reach:
     def __repr__(self) -> str:
         needed = "more than 10^15" if self.records_needed is None else f"{self.records_needed:,}"
         return f"Reach({self.cells:,} combinations, k = {self.k}: {needed} records for a chance of {self.chance:g})"
+
+    def _repr_html_(self) -> str:
+        rows = ((needed.chance, needed.records) for needed in self.needed)
+        return html_table(repr(self), ("chance", "records needed"), rows)
 
 
 def simulate(

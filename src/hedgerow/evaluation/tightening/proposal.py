@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.anonymization.explanation import find_causes, look_ahead
+from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError, Problem, did_you_mean
 from hedgerow.evaluation.tightening.columns import Classes, NumberClasses, TreeClasses, classes_of
 from hedgerow.evaluation.tightening.search import tighten
@@ -130,6 +131,14 @@ class ProposedLimits:
             f"{each.attribute}: {'no limit' if each.limit is None else each.limit.describe()}" for each in self.limits
         )
         return f"ProposedLimits({said}; withholds {self.withheld:,} of {self.records:,} records)"
+
+    def _repr_html_(self) -> str:
+        head = ("column", "limit", "what it keeps and costs", "withholds alone")
+        rows = (
+            (one.attribute, None if one.limit is None else one.limit.describe(), self.note(one.attribute), one.alone)
+            for one in self.limits
+        )
+        return html_table(f"{self.withheld:,} of {self.records:,} records withheld", head, rows)
 
 
 def propose_for(
