@@ -38,7 +38,7 @@ NEEDED_FAMILIES = ("LC_", "HEDGEROW_", "NUMBA_", "OMP_", "OPENBLAS_", "MKL_", "A
 """Beginnings of the names of more of them."""
 FOLDERS = ("HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "HEDGEROW_CACHE")
 """Those that name a folder, which may be told from where the parent works."""
-OF_DATABASES = ("PG", "KRB5")
+OF_DATABASES = ("PG", "KRB5", "MYSQL_PWD")
 """The same for a child that is to reach a database: where it is, as whom, and the password where it stands there."""
 
 BEGIN = (
@@ -122,9 +122,30 @@ def environment(given: Mapping[str, str], databases: bool = False) -> dict[str, 
     {'PATH': '/bin', 'LC_ALL': 'C', 'PYTHONSAFEPATH': '1'}
     """
     families = NEEDED_FAMILIES + (OF_DATABASES if databases else ())
+    given = without_libraries_of_r(given)
     kept = {name: value for name, value in given.items() if name in NEEDED or name.startswith(families)}
     folders = {name: str(Path(kept[name]).absolute()) for name in FOLDERS if kept.get(name)}
     return {**kept, **folders, "PYTHONSAFEPATH": "1"}  # for what a library starts in its turn
+
+
+def without_libraries_of_r(given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return variables without the folders of libraries that R puts before all others, for itself.
+
+    Inside R (reticulate) a child would take the system's ``libpython`` for that of its own Python. Folders that somebody
+    has named stay.
+
+    Examples
+    --------
+    >>> inside = {"R_HOME": "/usr/lib/R", "LD_LIBRARY_PATH": "/usr/lib/R/lib:/usr/lib/x86_64-linux-gnu:/opt/own/lib"}
+    >>> without_libraries_of_r(inside)["LD_LIBRARY_PATH"]
+    '/opt/own/lib'
+    """
+    home, folders = given.get("R_HOME"), given.get("LD_LIBRARY_PATH")
+    if not home or not folders:
+        return given
+    usual = (home, "/usr/lib", "/lib")
+    left = [folder for folder in folders.split(":") if folder and not folder.startswith(usual)]
+    return {**given, "LD_LIBRARY_PATH": ":".join(left)}
 
 
 def neutral_folder() -> str:

@@ -149,7 +149,10 @@ class Answer:
             text, until = b"", time.monotonic() + self._limits.patience
             while b'"ended"' not in text or not text.endswith(b"\n"):
                 self._wait(self._talk.fileno())
-                part = self._talk.recv(CHUNK)
+                try:
+                    part = self._talk.recv(CHUNK)
+                except ConnectionResetError:  # the template itself has ended
+                    part = b""
                 if not part or time.monotonic() > until:
                     break
                 text += part

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.outside.children import neutral_folder
+from hedgerow.outside.children import neutral_folder, without_libraries_of_r
 from hedgerow.outside.intake import open_regular
 from hedgerow.outside.sandbox.answer import Answer, Here
 from hedgerow.outside.sandbox.limits import Limits
@@ -69,6 +69,7 @@ class _Template:
             self._stop()
         if self._control is None:
             ours, theirs = socket.socketpair()
+            given = without_libraries_of_r(os.environ)
             with theirs:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-c", START, json.dumps(module_path()), str(theirs.fileno())],
@@ -76,7 +77,7 @@ class _Template:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd=neutral_folder(),
-                    env={**{name: os.environ[name] for name in KEPT if name in os.environ}, **OURS},
+                    env={**{name: given[name] for name in KEPT if name in given}, **OURS},
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
                 )
