@@ -11,12 +11,12 @@ from typing import Any
 
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import resolve
-from hedgerow.display import html_table
 from hedgerow.engines.base import Engine
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem, did_you_mean
 from hedgerow.evaluation.patterns import distances, grow, query_error, raw_features, released_features
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.recoding import Recoding
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Method, Plan, Privacy
 from hedgerow.plan.concepts import MEASURES, METHODS, MeasureDescriptor
 from hedgerow.privacy import risks

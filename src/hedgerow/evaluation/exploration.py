@@ -14,10 +14,10 @@ import numpy.typing as npt
 from hedgerow.anonymization.explanation import Condition, conditions
 from hedgerow.anonymization.lattice import MinimalNodes, Node, Space, find_minimal, find_optimum, make_space, samarati
 from hedgerow.anonymization.solving import lattice_budget
-from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError, Problem, did_you_mean
 from hedgerow.evaluation.nodes import LEVELS, VALUE, Scored, ScoredNode, Scores, sort_keys
 from hedgerow.microdata import Microdata
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import objectives
 from hedgerow.privacy import Requirement

@@ -18,11 +18,11 @@ import numpy as np
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import resolve
 from hedgerow.anonymization.withholding import part_of
-from hedgerow.display import html_table
 from hedgerow.errors import NoSolution, PlanError
 from hedgerow.evaluation.limit_effects import Outcome, outcome
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import Microdata, Table
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.types import Progress, silent
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
 from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
-from hedgerow.display import html_table
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
 from hedgerow.maintenance import rows
@@ -42,6 +41,7 @@ from hedgerow.maintenance.next_version import audit_if_small, change_records, ex
 from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.microdata import Microdata, Table
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS, objectives
 from hedgerow.plan.plan import settled_plan

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.display import html_table
 from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.plan.hierarchy.numbers import parse_number
 

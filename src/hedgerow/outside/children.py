@@ -131,7 +131,7 @@ def environment(given: Mapping[str, str], databases: bool = False) -> dict[str, 
 def without_libraries_of_r(given: Mapping[str, str]) -> Mapping[str, str]:
     """Return variables without the folders of libraries that R puts before all others, for itself.
 
-    Inside R (reticulate) a child would take the system's ``libpython`` for that of its own Python. Folders that somebody
+    Inside R (reticulate) a child would take the system's ``libpython`` for its own. Folders that somebody
     has named stay.
 
     Examples

@@ -27,10 +27,10 @@ from hedgerow.anonymization.clustering.cells import has_width, number_cells
 from hedgerow.anonymization.clustering.costs import UNIT, Costs, Objective, cost_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.lattice import Patience
-from hedgerow.display import html_table
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS, objectives
 from hedgerow.types import IntArray, Steps

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hedgerow.display import html_table
 from hedgerow.evaluation.assessing.choosing import Chosen
 from hedgerow.evaluation.assessing.demands import Demanded
 from hedgerow.evaluation.assessing.sampling import SampleRisk
 from hedgerow.evaluation.assessing.special import SpecialUniques
+from hedgerow.outside.notebook import html_table
 from hedgerow.version import __version__
 
 

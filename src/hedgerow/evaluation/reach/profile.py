@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.display import html_table
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.evaluation.reach.cells import usage, whole_number
 from hedgerow.evaluation.reach.grouping import Profiles, Sizes, coarser_codes, refine
 from hedgerow.microdata import Microdata, TreeColumn
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
 from hedgerow.types import FloatArray
 

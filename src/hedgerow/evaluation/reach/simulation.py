@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.display import html_table
 from hedgerow.evaluation.reach.cells import CellProbabilities, usage, whole_number
+from hedgerow.outside.notebook import html_table
 
 MOST_AT_ONCE = 50_000_000  # cells or records of one repetition, 8 bytes each
 CONFIDENCE = 0.95

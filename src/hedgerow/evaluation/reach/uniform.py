@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation.reach.cells import CellProbabilities, usage, whole_number
 from hedgerow.evaluation.reach.chance import Chance, chance_of_reaching
@@ -15,6 +14,7 @@ from hedgerow.evaluation.reach.frequencies import Shares, combined, rounds, shar
 from hedgerow.evaluation.reach.growth import USUAL_K, Growth, growth
 from hedgerow.evaluation.reach.needed import records_needed
 from hedgerow.evaluation.reach.simulation import Simulated, simulate_chance
+from hedgerow.outside.notebook import html_table
 
 USUAL_CHANCES = (0.05, 0.5, 0.95, 0.999)
 CURVE_POINTS = 40

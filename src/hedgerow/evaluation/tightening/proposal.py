@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow.anonymization.explanation import find_causes, look_ahead
-from hedgerow.display import html_table
 from hedgerow.errors import HedgerowError, Problem, did_you_mean
 from hedgerow.evaluation.tightening.columns import Classes, NumberClasses, TreeClasses, classes_of
 from hedgerow.evaluation.tightening.search import tighten
 from hedgerow.microdata import Microdata
+from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Limit, Plan, Withhold
 from hedgerow.plan.hierarchy.numbers import Number, number_label
 from hedgerow.privacy import Requirement

@@ -88,7 +88,7 @@ def test_every_result_shows_itself(result: str, tmp_path: Path) -> None:
 
 
 def test_long_tables_say_how_much_more_there_is() -> None:
-    from hedgerow.display import html_table
+    from hedgerow.outside.notebook import html_table
 
     shown = html_table("", ["n"], ([number] for number in range(25)))
     assert shown.count("<tr>") == 21
