@@ -148,6 +148,13 @@ def _mariadb(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"instead": {f"{HOST}/health?": f"localhost/health?{socket}&"}}
 
 
+def _survey(folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """In a folder with the table of sdcMicro."""
+    for file in data("sdc/testdata.csv"):
+        shutil.copy(file, folder)
+    return {}
+
+
 SET_UPS: Mapping[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
     "demo": _demo,
     "export": _export,
@@ -157,5 +164,6 @@ SET_UPS: Mapping[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] =
     "spark": _spark,
     "postgres": _postgres,
     "mariadb": _mariadb,
+    "survey": _survey,
     "wide": _wide,
 }

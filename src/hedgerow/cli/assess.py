@@ -47,6 +47,15 @@ def assess(
             help="The share of the population that is in the table. Default: worked out from --weight, else 0.01.",
         ),
     ] = None,
+    population_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="If this is a sample without weights: how many people it was drawn from. Estimates how many of them "
+            "are unique.",
+        ),
+    ] = None,
     size: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +112,7 @@ def assess(
             weight=weight,
             household=household,
             fraction=fraction,
+            population_size=population_size,
             size=size,
             threshold=threshold,
             withheld=withheld,

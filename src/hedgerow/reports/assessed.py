@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.privacy.uniqueness import NAMES
 from hedgerow.reports.wording import NONE, counted, percent
 
 Found = Mapping[str, Any]
@@ -101,6 +102,8 @@ def demand_text(demand: Mapping[str, Any]) -> str:
 
 def failing_text(demand: Mapping[str, Any]) -> str:
     """Say how many groups do not meet what is required."""
+    if demand.get("note"):
+        return str(demand["note"])
     if demand["kept"]:
         return ""
     failing = counted(demand["failing"], "group does", "groups do")
@@ -153,6 +156,24 @@ def sample_rows(sample: Mapping[str, Any], threshold: float) -> list[tuple[str, 
             ("average risk that a member of a household is found", _risk(household["average"])),
             ("records expected in households of which somebody is found", f"{household['records_expected']:,.2f}"),
         ]
+    return rows
+
+
+def uniqueness_rows(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """List how many people of the population are unique in it, by each estimator; the one that counts first.
+
+    Examples
+    --------
+    >>> estimates = {"pitman": 3930.6, "zayatz": None}
+    >>> uniqueness_rows({"population": 50000, "chosen": "pitman", "estimates": estimates, "share": 0.0786})
+    [('Pitman (for a sample of this size)', '3,931 (7.86%)'), ('Zayatz', 'unknown')]
+    """
+    names = sorted(found["estimates"], key=lambda name: name != found["chosen"])
+    rows = []
+    for name in names:
+        unique = found["estimates"][name]
+        shown = "unknown" if unique is None else f"{unique:,.0f} ({percent(unique / found['population'])})"
+        rows.append((NAMES[name] + (" (for a sample of this size)" if name == found["chosen"] else ""), shown))
     return rows
 
 

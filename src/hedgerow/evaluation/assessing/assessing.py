@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,7 @@ from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.plan.model import Privacy
 from hedgerow.privacy.risks import accepted_risk, risks
 from hedgerow.privacy.tally import Tally
+from hedgerow.privacy.uniqueness import population_uniqueness
 from hedgerow.types import IntArray, Progress, silent
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ def assess(
     weight: str | None = None,
     household: str | None = None,
     fraction: float | None = None,
+    population_size: int | None = None,
     size: int | None = None,
     threshold: float = USUAL_THRESHOLD,
     withheld: str | None = None,
@@ -79,6 +83,9 @@ def assess(
     fraction
         Share of the population that is in the table, for the scores of special uniques. By default what the weights
         say; without weights 0.01.
+    population_size
+        How many people the population has, where the table is a sample without weights: to estimate how many of them
+        are unique in it.
     size
         Every combination of so many columns is looked at. By default 3, or less where that would take long.
     threshold
@@ -86,7 +93,8 @@ def assess(
     withheld
         Records whose chosen columns all hold this, such as ``*``, count as withheld, and are left out of everything.
     require
-        What must hold: ``"k=5,p=2"``, or the same as the ``privacy`` of a plan, or ``"plan"`` for what the plan asks.
+        What must hold: ``"k=5,p=2,population_unique=0.01"``, the same as the ``privacy`` of a plan, or ``"plan"`` for
+        what the plan asks.
     engine, master, progress
         As for :func:`anonymize`.
 
@@ -112,12 +120,33 @@ def assess(
         raise HedgerowError(Problem("usage", f"The 'size' parameter must be 1 or more. Got {size} instead."))
     if fraction is not None and not 0 < fraction <= 1:
         raise HedgerowError(Problem("usage", f"The 'fraction' parameter must be above 0, 1 at most. Got {fraction}."))
+    if population_size is not None and population_size < 1:
+        message = f"The 'population_size' parameter must be 1 or more. Got {population_size} instead."
+        raise HedgerowError(Problem("usage", message, hint="give the number of people whom the sample was drawn from"))
     choice = _choice(data, asked, columns, sensitive, person, (weight, household), tell)
     sampling.checked(choice)
     required = _required(require, asked, choice.sensitive)
     tell("reading", 0, 0)
     table = _read(data, choice, engine, master)
-    return _assessed(table, choice, fraction, size, threshold, withheld, required, tell)
+    found = _assessed(table, choice, fraction, size, threshold, withheld, required, tell)
+    return _with_uniqueness(found, fraction, population_size, demands.unique_required(require))
+
+
+def _with_uniqueness(
+    found: Assessment, fraction: float | None, population_size: int | None, most: float | None
+) -> Assessment:
+    """Estimate how many are unique in the population, where its size is given, or follows from weights or a share."""
+    size = population_size
+    if size is None and found.sample is not None:
+        size = round(found.sample.people)
+    if size is None and fraction is not None:
+        size = round(found.people / fraction)
+    if size is not None and size < found.people:
+        message = f"The population has {size:,} people, fewer than the {found.people:,} of the table."
+        raise HedgerowError(Problem("usage", message, hint="give the size of what the table was drawn from"))
+    uniqueness = None if size is None else population_uniqueness(found.people_by_group, size)
+    judged = () if most is None else (demands.judged_unique(most, uniqueness),)
+    return replace(found, uniqueness=uniqueness, demands=(*found.demands, *judged))
 
 
 def _choice(
@@ -147,6 +176,9 @@ def _required(
     if require == "plan":
         if plan is None:
             raise HedgerowError(Problem("usage", "There is no plan whose demands could be required.", "require"))
+        if plan.privacy.of_population:
+            message = "What the plan promises of a population cannot be required of a table: it is not counted here."
+            raise HedgerowError(Problem("usage", message, "require", "verify a release: hedgerow verify --population"))
         return plan.privacy, ("k", *plan.privacy.asked)
     return demands.checked(require, sensitive)
 
@@ -222,6 +254,7 @@ def _assessed(
         parts=tuple(sorted(parts, key=lambda part: (part.unique_without, -part.needed))),
         special=special_uniques(looked.score, people.records, in_group, len(names), taken, limit),
         sample=sample,
+        people_by_group=dict(sorted(Counter(in_group.tolist()).items())),
         disclosures=tuple(_disclosure(column, tally, in_group, records) for column, tally in tallies),
         demands=() if required is None else demands.judged(*required, in_group, records, tallies),
     )

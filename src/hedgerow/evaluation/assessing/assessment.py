@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hedgerow.evaluation.assessing.choosing import Chosen
@@ -11,6 +11,7 @@ from hedgerow.evaluation.assessing.demands import Demanded
 from hedgerow.evaluation.assessing.sampling import SampleRisk
 from hedgerow.evaluation.assessing.special import SpecialUniques
 from hedgerow.outside.notebook import html_table
+from hedgerow.privacy.uniqueness import PopulationUniqueness
 from hedgerow.version import __version__
 
 
@@ -102,6 +103,8 @@ class Assessment:
         Records in which every chosen column holds nothing but ``*``; 0 if they count as withheld.
     groups, unique, k
         Groups, people who are alone in theirs, and the people in the smallest.
+    people_by_group
+        How many groups have how many people.
     holds
         By sensitive column and privacy model, the strictest demand that all groups meet.
     risks
@@ -116,6 +119,8 @@ class Assessment:
         How special the unique people are, and how likely a match with them is right; None above 20 columns.
     sample
         The risk in view of the population, where weights say how many people each record stands for.
+    uniqueness
+        How many people are unique in the population, estimated, where its size is known.
     demands
         What was required, and whether it holds.
     """
@@ -138,8 +143,10 @@ class Assessment:
     singled_out: int
     parts: tuple[ColumnPart, ...]
     disclosures: tuple[Disclosure, ...]
+    people_by_group: Mapping[int, int] = field(default_factory=dict)
     special: SpecialUniques | None = None
     sample: SampleRisk | None = None
+    uniqueness: PopulationUniqueness | None = None
     demands: tuple[Demanded, ...] = ()
 
     @property

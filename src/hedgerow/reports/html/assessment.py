@@ -19,6 +19,7 @@ from hedgerow.reports.assessed import (
     share_text,
     special_text,
     telling,
+    uniqueness_rows,
 )
 from hedgerow.reports.charts import bar_chart
 from hedgerow.reports.html.markup import name, state
@@ -55,6 +56,7 @@ def assessment_html(found: Mapping[str, Any], of: str = "a table") -> str:
         "risks": [_risk(found["risks"][attacker], who) for attacker, who in ATTACKERS.items()],
         "special": special_text(found),
         "sample": None if found["sample"] is None else sample_rows(found["sample"], found["risks"]["threshold"]),
+        "uniqueness": None if found["uniqueness"] is None else uniqueness_rows(found["uniqueness"]),
         "threshold": f"{found['risks']['threshold']:g}",
         "sensitive": [_sensitive(one, found["holds"][one["column"]]) for one in found["disclosures"]],
         "style": Markup(files("hedgerow.reports.html").joinpath("report.css").read_text(encoding="utf-8")),

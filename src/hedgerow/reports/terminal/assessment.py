@@ -21,6 +21,7 @@ from hedgerow.reports.assessed import (
     share_text,
     special_text,
     telling,
+    uniqueness_rows,
 )
 from hedgerow.reports.terminal.parts import and_more, titled
 from hedgerow.reports.terminal.report import attackers
@@ -44,6 +45,8 @@ def assessment_summary(found: Mapping[str, Any]) -> RenderableType:
     parts += [Text(), attackers(found["risks"])]
     if found["sample"] is not None:
         parts += [Text(), _sample(found["sample"], found["risks"]["threshold"])]
+    if found["uniqueness"] is not None:
+        parts += [Text(), _uniqueness(found["uniqueness"])]
     if found["sensitive"]:
         parts += [Text(), _sensitive(found)]
     if found["demands"]:
@@ -65,6 +68,14 @@ def _sample(sample: Mapping[str, Any], threshold: float) -> Table:
     table = titled(f"as a sample, estimated by the weights in {sample['weight']}", "", numbers=("",))
     table.show_header = False
     for row in sample_rows(sample, threshold):
+        table.add_row(*row)
+    return table
+
+
+def _uniqueness(found: Mapping[str, Any]) -> Table:
+    table = titled(f"people who are unique among the {found['population']:,} of the population, estimated", "", "")
+    table.show_header = False
+    for row in uniqueness_rows(found):
         table.add_row(*row)
     return table
 
