@@ -33,10 +33,10 @@ def run(report: Report) -> None:
     for name, left_out in LEFT_OUT.items():
         read = pa.csv.read_csv(adult.FOLDER / "sdc" / f"{name}.csv")
         data = read.select([column for column in read.column_names if column not in left_out])
+        hr.anonymize(data, _plan(data, 3, "quick"))
         for k in (3, 5, 10):
             for effort in EFFORTS:
                 made = _plan(data, k, effort)
-                hr.anonymize(data, made)
                 start = time.process_time()
                 release = hr.anonymize(data, made)
                 report.cpu(f"{name}, k = {k}, {effort}", time.process_time() - start)

@@ -434,3 +434,9 @@ def test_adult_as_published_has_no_header_line(tmp_path: Path) -> None:
     assert plan.data.missing == ("", "?")
     assert plan.columns("identifier") == ()
     assert explain(path, plan).withheld == 0
+
+
+@pytest.mark.parametrize("name", ["Nachname", "lastname", "patient email", "cognome"])
+def test_names_of_people_are_left_out_however_few_there_are(name: str) -> None:
+    table = pa.table({name: ["Kraus", "Böhm"] * 50, "age": list(range(100))})
+    assert yaml.safe_load(draft_plan(table))["attributes"][name] == "identifier"

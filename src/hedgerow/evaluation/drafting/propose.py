@@ -142,9 +142,10 @@ def _rows(column: SeenColumn) -> str:
 def _name(column: SeenColumn) -> Proposal | None:
     """Propose to leave out what names a person or a record."""
     seen, unique = _seen(column, _kind(column)), column.nearly_unique
-    if _names_people(column) and (column.distinct > MANY_WORDS or column.variety > 0.5):
+    few = column.distinct <= MANY_WORDS and column.variety <= 0.5
+    if column.words & _OF_A_PERSON or (_names_people(column) and not few):
         notes = ["Proposed: left out, because by its name it names a person or a record."]
-        if not unique:
+        if not unique and not few:
             notes.append(
                 "Decide: does it name persons who may have several records? Then also write it at the top level, as "
                 "`person:`, and k counts persons."
@@ -319,9 +320,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 _POSTCODES = _words("zip zipcode zip5 postcode postalcode postal plz postleitzahl pincode")
-_NAMING = _words(
-    "surname forename firstname lastname fullname nachname vorname nom prenom apellido email mail phone telephone tel "
-    "mobile fax ssn passport iban mrn address street strasse uuid guid id ids pid url ip username login"
+_OF_A_PERSON = _words(
+    "surname forename firstname lastname fullname nachname vorname familienname nom prenom apellido apellidos cognome "
+    "achternaam voornaam nazwisko email ssn passport iban"
+)
+"""Whatever few values such a column has, it is left out."""
+_NAMING = _OF_A_PERSON | _words(
+    "mail phone telephone tel mobile fax mrn address street strasse uuid guid id ids pid url ip username login"
 )
 _PARTS_OF_NAMES = _words(
     "name full first last given family middle maiden birth nick user patient person client customer employee student "
