@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
     from hedgerow.evaluation.analysing import Estimate, TypedRelease, read_release
     from hedgerow.evaluation.assessing import Assessment, assess
+    from hedgerow.evaluation.attacking import Attack, attack
     from hedgerow.evaluation.comparison import Comparison
     from hedgerow.evaluation.drafting.examining import draft_plan
     from hedgerow.evaluation.exploration import LatticeView
@@ -89,6 +90,8 @@ _HOME = {
     "anonymize": "api",
     "assess": "evaluation.assessing",
     "inspect": "evaluation.inspecting",
+    "Attack": "evaluation.attacking",
+    "attack": "evaluation.attacking",
     "apply": "api",
     "bound": "api",
     "compare": "api",
@@ -112,6 +115,7 @@ _HOME = {
 __all__ = [
     "Assessment",
     "Association",
+    "Attack",
     "BrokenPromise",
     "Certificate",
     "Comparison",
@@ -141,6 +145,7 @@ __all__ = [
     "anonymize",
     "apply",
     "assess",
+    "attack",
     "bound",
     "compare",
     "create_release",

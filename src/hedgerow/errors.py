@@ -60,6 +60,8 @@ CODES: dict[str, str] = {
     "not-a-number": "values of a numeric column are not numbers",
     "too-precise": "the numbers of a column have more digits than can be computed with exactly",
     "no-person": "records without a person key",
+    "no-unit": "records without the key of a unit",
+    "differs-in-unit": "a column that the plan says is the same for all records of a unit is not",
     "output": "the output cannot be written to the place asked for",
     "output-in-use": "the output holds something already",
     "not-a-release": "a folder is not a release that Hedgerow wrote",

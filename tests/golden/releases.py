@@ -54,6 +54,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "limits": {"place": PLACE | {"limit": {"level": 1}}},
     "limits-ignored": {"place": PLACE | {"limit": {"level": 1}}, "method": {"limits": "ignore"}},
     "weights": {"weights": "association"},
+    "unit": {"unit": "name", "place": PLACE | {"limit": {"level": 2}}, "privacy": {"k": 2, "p": 2}},
     "person": {"person": "name", "privacy": {"k": 2}},
     "p": {"privacy": {"k": 3, "p": 2}},
     "l-distinct": {"privacy": {"k": 3, "l": 2}},

@@ -256,6 +256,8 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("apply", "../made", data, "-o", "out"),
         ("verify", "../made", "--original", data),
         ("verify", "../made", "--json"),
+        ("attack", "../made", "--original", data, "--people", "20", "-o", "attacked.html"),
+        ("attack", "../made", "--original", data, "--columns", "zzz", "--json"),
         ("report", "../made", "-o", "page.html", "--original", data),
         ("report", "../made", "--terminal"),
         ("report", "../made", "-o", "record.xml", "--ddi"),

@@ -80,6 +80,7 @@ EVERY_COMMAND = (
     "compare all.csv plain.yaml --method cluster,bottom-up --plot compare.svg",
     "apply made all.csv -o applied",
     "verify made --original all.csv",
+    "attack made --original all.csv -o attacked.html",
     "report made --original all.csv",
     "sign --make-key private.key",
     "sign made --key private.key",

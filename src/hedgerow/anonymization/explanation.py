@@ -303,7 +303,7 @@ def explain_limits(microdata: Microdata, plan: Plan) -> Explanation:
 
 
 def _in_small_blocks(microdata: Microdata, plan: Plan, requirement: Requirement) -> int:
-    if plan.method.improve not in EFFORTS:
+    if plan.method.improve not in EFFORTS or microdata.households is not None:
         return 0
     cells = find_cells(microdata, requirement)
     k = max(requirement.k, int(requirement.distinct_wanted(len(microdata.sensitive)).max(initial=1)))

@@ -254,7 +254,7 @@ def settle_into(table: Table, plan: Plan, groups: FrozenGroups) -> Settled:
     """
     ends = groups.ends(plan)
     whole, settled = resolve(table, plan, strict=False, ends=ends)
-    left, microdata = Left.of(table, whole), whole
+    left, microdata = Left.of(table, whole, settled), whole
     if len(whole.unknown):
         left, microdata, settled = left.encode(plan, ends=ends)
     far = locate(microdata, settled, groups)[microdata.profile_of_unit] == NOWHERE

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.anonymization.clustering import (
     Cells,
     Improved,
+    Linked,
     Microaggregation,
     Objective,
     Split,
@@ -148,7 +149,7 @@ def lattice_budget(microdata: Microdata, plan: Plan) -> int:
 
 def _refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> None:
     if microdata.people() < requirement.k:
-        what = "records" if microdata.person_of is None else "persons"
+        what = "units" if microdata.households is not None else "records" if microdata.person_of is None else "persons"
         message = f"k is {requirement.k}, but the table has only {microdata.people():,} {what} that can be released."
         raise NoSolution(Problem("too-few-records", message, hint="lower k, or add records"))
     for condition in conditions(microdata, requirement):
@@ -209,15 +210,21 @@ def cluster(
 
 def clustering_of(microdata: Microdata, plan: Plan, requirement: Requirement, threads: int) -> Clustering:
     """Return the clustering that the plan names; it is to be run inside cells."""
+    if microdata.households is not None:
+
+        def make(wide: Microdata, of_members: Requirement) -> Clustering:
+            return clustering_of(wide, plan, of_members, threads)
+
+        return Linked(requirement, make, Objective.of_plan(microdata, plan), not plan.keeps_limits)
     objective = Objective.of_plan(microdata, plan)
-    make = METHODS[plan.method.name].make
-    assert make is not None
+    of_plan = METHODS[plan.method.name].make
+    assert of_plan is not None
     if objective.points:
         simple = not requirement.models and microdata.person_of is None
-        start = None if simple else make(microdata, plan, requirement, threads, LOSS)
+        start = None if simple else of_plan(microdata, plan, requirement, threads, LOSS)
         by_error: Any = plan.method.improve
         return Microaggregation(start, requirement, objective, by_error, plan.seed, threads)
-    clustering: Clustering = make(microdata, plan, requirement, threads, objective)
+    clustering: Clustering = of_plan(microdata, plan, requirement, threads, objective)
     sizes = sizes_of(plan) if "objective" in METHODS[plan.method.name].options else ""
     improve: Any = plan.method.improve
     if improve in BY_STEPS or sizes:

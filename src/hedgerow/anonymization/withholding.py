@@ -33,6 +33,7 @@ from hedgerow.measures.research_value import column_values, rules_fit
 from hedgerow.microdata import Microdata, Table, TreeColumn
 from hedgerow.microdata.classes import number_classes
 from hedgerow.microdata.columns import KeptEnds
+from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.microdata.recoding import WITHHELD, Recoding
 from hedgerow.plan import Plan
@@ -130,7 +131,7 @@ def settle(
     if plan.rules:
         rules_fit(column_values(whole, settled))
     because, blocks_withheld, least = Counter[str](), 0, None
-    left, microdata, searched = Left.of(table, whole), whole, list[dict[str, Any]]()
+    left, microdata, searched = Left.of(table, whole, plan), whole, list[dict[str, Any]]()
     if len(whole.unknown):
         refuse_too_many(whole, settled, len(whole.unknown))
         left, microdata, settled = left.encode(plan, in_order)
@@ -187,16 +188,24 @@ class Left:
     counts: IntArray
 
     @classmethod
-    def of(cls, table: Table, microdata: Microdata) -> Left:
-        """Take the records of a table that are in some microdata."""
+    def of(cls, table: Table, microdata: Microdata, plan: Plan) -> Left:
+        """Take the records of a table that are in some microdata; of units that are linked, those that are whole."""
         rows = table.records if table.counts is None else len(table.counts)
-        return cls(table, np.bincount(microdata.record_of, minlength=rows))
+        counts = np.bincount(microdata.record_of, minlength=rows)
+        if plan.unit is not None and len(microdata.unknown):
+            unit_of = ranks(table.columns[plan.unit.column])[0]
+            counts[np.isin(unit_of, unit_of[microdata.unknown])] = 0
+        return cls(table, counts)
 
     def without(self, plan: Plan, microdata: Microdata, gone: BoolArray) -> Left:
         """Leave units out: of those that nothing tells apart, the last ones.
 
-        An engine that collapses a table cannot say which of them an algorithm left out, only how many.
+        An engine that collapses a table cannot say which of them an algorithm left out, only how many. Where units are
+        linked, it is these very records: their unit goes as a whole.
         """
+        if plan.unit is not None:
+            leaving_rows = np.bincount(microdata.record_of[gone], minlength=len(self.counts))
+            return Left(self.table, self.counts - leaving_rows)
         class_of = number_classes(plan, self.table, microdata)[microdata.record_of]
         starts = np.flatnonzero(np.append(True, class_of[1:] != class_of[:-1]))
         leaving = np.add.reduceat(gone.astype(np.int64), starts)
@@ -213,7 +222,7 @@ class Left:
         """
         microdata, settled = resolve(part_of(self.table, self.counts), plan, in_order, strict=False, ends=ends)
         microdata = as_part(microdata, self.table, self.counts)
-        known = Left.of(self.table, microdata)
+        known = Left.of(self.table, microdata, plan)
         return (self, microdata, settled) if (known.counts == self.counts).all() else known.encode(plan, in_order, ends)
 
 
@@ -285,7 +294,7 @@ class _Turn:
             return solution
         assert solution.cluster_of is not None
         over = solution.cluster_of < 0
-        if not over.any() or solution.recoding.hidden is not None:
+        if not over.any() or solution.recoding.hidden is not None or microdata.households is not None:
             return solution
         return _with_whole_cells(microdata, plan, cells, solution, np.isin(cells.cell_of, cells.cell_of[over]))
 

@@ -9,6 +9,7 @@ import typer
 
 from hedgerow.cli.apply import apply
 from hedgerow.cli.assess import assess
+from hedgerow.cli.attack import attack
 from hedgerow.cli.bound import bound
 from hedgerow.cli.compare import compare
 from hedgerow.cli.described import HAND_OVER, LOOK, MAKE, START, command, completing, demo_kinds
@@ -178,6 +179,7 @@ def explain(
 command(app, "hedgerow apply my-release april.csv -o april", MAKE)(apply)
 command(app, "hedgerow inspect export.csv", LOOK)(inspect)
 command(app, "hedgerow assess patients.csv --sensitive diagnosis", LOOK)(assess)
+command(app, "hedgerow attack my-release --original patients.csv", LOOK)(attack)
 command(app, "hedgerow lattice patients.csv plan.yaml --best", LOOK)(lattice)
 command(app, "hedgerow compare patients.csv plan.yaml --k 3,5,10", LOOK)(compare)
 command(app, "hedgerow bound patients.csv plan.yaml", LOOK)(bound)

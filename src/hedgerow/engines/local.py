@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from hedgerow.engines.export import write
 from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table, read_table
+from hedgerow.microdata.households import drawn_numbers
 from hedgerow.microdata.microdata import ranks
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.microdata.read import check_types, place_of
@@ -80,18 +82,29 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
     units = np.flatnonzero(recoding.group_of >= 0)
     group, record = recoding.group_of[units], microdata.record_of[units]
     kept = plan.columns("sensitive", "other")
-    ties = [ranks(table.columns[name]) for name in kept]
-    keys = [group, *(rank[record] for rank, _ in ties)]
-    order = order_by(pack(keys, [recoding.groups, *(size for _, size in ties)]))
-    group, record = group[order], record[order]
     labels = dict(
         zip([column.name for column in microdata.columns], published_labels(microdata, recoding), strict=True)
     )
+    ties = [ranks(table.columns[name]) for name in kept]
+    keys = [group, *(rank[record] for rank, _ in ties)]
+    sizes = [recoding.groups, *(size for _, size in ties)]
+    households = None if microdata.households is None else microdata.households.of_units(units)
+    if households is not None:
+        texts = [labels[name].to_pylist() for name in plan.quasi_identifiers]
+        texts += [sorted(set(map(str, table.columns[name].take(pa.array(record)).to_pylist()))) for name in kept]
+        dense = [np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys]  # as if there were no others
+        content = [key.astype(np.uint64) for key in dense]
+        numbers = drawn_numbers(households, content, json.dumps([plan.digest(), texts]))[households.of]
+        keys, sizes = [*keys, numbers], [*sizes, households.count + 1]
+    order = order_by(pack(keys, sizes))
+    group, record = group[order], record[order]
     columns = [
         labels[name].take(pa.array(group)) if name in labels else table.columns[name].take(pa.array(record))
         for name in plan.released_columns
     ]
-    return _plain(pa.table(dict(zip(plan.released_columns, columns, strict=True)))), record
+    if households is not None:
+        columns.insert(0, pa.chunked_array([pa.array(numbers[order])]))
+    return _plain(pa.table(dict(zip(plan.published_columns, columns, strict=True)))), record
 
 
 def write_link(record_of_row: IntArray, path: Path) -> None:

@@ -57,7 +57,8 @@ def open_engine(
         Called with the number of rows read so far.
     """
     data = taken_over(data)
-    chosen = _chosen(data, engine, whole)
+    linked = plan.unit is not None
+    chosen = _chosen(data, engine, whole or linked, "units that are linked" if linked else "a link table")
     given = {"master": master, "driver_profiles": driver_profiles}
     options = {name: value for name, value in given.items() if value is not None}
     if options.keys() - chosen.options.keys():
@@ -88,7 +89,7 @@ def is_large_file(data: Any) -> bool:
     return max(told.unpacked, (told.rows or 0) * told.columns * CELL) > LARGE_FILE
 
 
-def _chosen(data: Any, engine: str, whole: bool) -> EngineDescriptor:
+def _chosen(data: Any, engine: str, whole: bool, why: str) -> EngineDescriptor:
     if engine not in engine_words():
         message = f"There is no engine {engine!r}."
         raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(engine_words())}"))
@@ -101,8 +102,10 @@ def _chosen(data: Any, engine: str, whole: bool) -> EngineDescriptor:
         _check_taken(data, chosen)
     if whole and not chosen.numbers_records:
         knows = " or ".join(one.title for one in ENGINES if one.numbers_records)
-        message = f"A link table needs the numbers of records, which only the {knows} engine knows."
-        raise HedgerowError(Problem("usage", message, hint="leave the link out, or export the table to a file first"))
+        need = "needs" if why.startswith("a ") else "need"
+        message = f"{why[:1].upper()}{why[1:]} {need} the numbers of records, which only the {knows} engine knows."
+        leave = "leave the link out" if need == "needs" else "leave 'unit' out of the plan"
+        raise HedgerowError(Problem("usage", message, hint=f"{leave}, or export the table to a file first"))
     return chosen
 
 

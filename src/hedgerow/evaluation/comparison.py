@@ -15,6 +15,7 @@ from hedgerow.engines.base import Engine
 from hedgerow.errors import DataError, HedgerowError, NoSolution, PlanError, Problem, did_you_mean
 from hedgerow.evaluation.patterns import distances, grow, query_error, raw_features, released_features
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.households import alike_by_kind
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Method, Plan, Privacy
@@ -23,7 +24,7 @@ from hedgerow.privacy import risks
 from hedgerow.privacy.matching import matching_records
 from hedgerow.privacy.requirement import people_by_group
 from hedgerow.release import make, verify_privately
-from hedgerow.types import Progress, silent
+from hedgerow.types import IntArray, Progress, silent
 
 PURE = 0.95
 
@@ -264,11 +265,13 @@ def measure(
     if target is not None:
         features, told = released_features(table, plan, microdata, recoding, target)
         tree = grow(features, told, pure=PURE).to_dict()
-    found = risks(
-        people_by_group(microdata, recoding.group_of, recoding.groups),
-        microdata.records - recoding.released,
-        matching=matching_records(microdata, recoding) if plan.missing == "matches-any" else None,
-    )
+    alike: IntArray | None
+    if microdata.households is not None:
+        sizes, alike = alike_by_kind(microdata, recoding.group_of)
+    else:
+        sizes = people_by_group(microdata, recoding.group_of, recoding.groups)
+        alike = matching_records(microdata, recoding) if plan.missing == "matches-any" else None
+    found = risks(sizes, microdata.records - recoding.released, matching=alike)
     least = (run.facts or {}).get("least_rows_for_a_known_person")
     if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
         found["prosecutor"]["highest"] = max(found["prosecutor"]["highest"], 1 / max(least, 1))

@@ -92,7 +92,8 @@ def repeated_people(data: Any, plan: Plan | str | Path) -> tuple[Repeat, ...]:
     ([3], ())
     """
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
-    names = () if asked.person is not None else asked.columns("identifier")
+    unit = None if asked.unit is None else asked.unit.column  # its rows are meant to be of one household or person
+    names = () if asked.person is not None else tuple(name for name in asked.columns("identifier") if name != unit)
     if not names:
         return ()
     try:

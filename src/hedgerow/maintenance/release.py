@@ -492,6 +492,11 @@ def _check_plan(plan: Plan) -> None:
     if plan.key is None:
         message = "The plan names no 'key', the column by which records are found again."
         problems.append(Problem("missing-key", message, hint="add 'key: <column>' to the plan"))
+    if plan.unit is not None:
+        message = "A release that links units cannot be maintained: numbers drawn anew would link its versions."
+        problems.append(
+            Problem("conflict", message, hint="leave 'unit' out of the plan, or make a release of each table")
+        )
     if METHODS[plan.method.name].needs_levels and plan.republish in ("gated", "cohorts"):
         message = (
             f"The plan says 'republish: {plan.republish}', but on the lattice newcomers join the groups that are "

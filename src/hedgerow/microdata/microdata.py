@@ -30,13 +30,15 @@ from hedgerow.microdata.columns import (
     in_records,
     with_limit,
 )
+from hedgerow.microdata.households import Households, check_same
 from hedgerow.microdata.meaning import meant
-from hedgerow.microdata.ordering import order_by, pack, starts_of_runs
+from hedgerow.microdata.ordering import number_rows, order_by, pack, starts_of_runs
 from hedgerow.microdata.population import Population, populate
 from hedgerow.microdata.read import Table, dictionary_encoded
 from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.plan import Plan
 from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.model import Unit
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class Microdata:
         The people whom the records were drawn from, where the plan names a table of them.
     weight_of
         Millionths of people whom every unit stands for, where the plan names a column of weights: sums are exact.
+    households
+        Which units are published linked; None if none are.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -88,6 +92,7 @@ class Microdata:
     sensitive_of: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     population: Population | None = None
     weight_of: IntArray | None = None
+    households: Households | None = None
 
     @property
     def records(self) -> int:
@@ -134,10 +139,13 @@ class Microdata:
             unknown=np.zeros(0, np.int64),
             sensitive_of=self.sensitive_of[units],
             weight_of=None if self.weight_of is None else self.weight_of[units],
+            households=None if self.households is None else self.households.of_units(units),
         )
 
     def people(self) -> int:
-        """Return the number of persons, or of records if no person key is named."""
+        """Return the number of households if they are linked; else of persons, or records if no person key is named."""
+        if self.households is not None:
+            return self.households.count
         return len(self.record_of) if self.person_of is None else len(np.unique(self.person_of))
 
     def __repr__(self) -> str:
@@ -169,6 +177,8 @@ def encode_table(
     microdata = collapse(encoded, sensitive, person, ties, table.counts)
     if plan.weight is not None:
         microdata = replace(microdata, weight_of=encode_weights(plan.weight.column, table)[microdata.record_of])
+    if plan.unit is not None:
+        microdata = replace(microdata, households=_households(plan.unit, table, microdata, ties))
     return _with_population(microdata, plan)
 
 
@@ -293,14 +303,29 @@ def ranks(values: pa.ChunkedArray) -> tuple[IntArray, int]:
     return of_label[indices], len(order) + 1
 
 
+def _households(unit: Unit, table: Table, microdata: Microdata, ties: Sequence[tuple[IntArray, int]]) -> Households:
+    """Tell which units belong together, and check what must be the same in each household."""
+    household, _ = _keys(unit.column, table, "unit", "no-unit")
+    for name in unit.same:
+        check_same(name, ranks(table.columns[name])[0], household)
+    rows = microdata.record_of
+    rest = number_rows([rank[rows] for rank, _ in ties])[0] if ties else np.zeros(len(rows), np.int64)
+    of = np.unique(household[rows], return_inverse=True)[1].reshape(-1)
+    return Households(of, rest, frozenset(unit.same), unit.order)
+
+
 def person_codes(name: str, table: Table) -> tuple[IntArray, int]:
     """Return the number of every record's person, and how many there are; each record must have one."""
-    person, size = ranks(table.columns[name])
-    missing = person == size - 1
+    return _keys(name, table, "person", "no-person")
+
+
+def _keys(name: str, table: Table, key: str, code: str) -> tuple[IntArray, int]:
+    ranked, size = ranks(table.columns[name])
+    missing = ranked == size - 1
     if missing.any():
-        message = f"Column {name!r}: {in_records(missing, table.counts, ' have no person key')}."
-        raise DataError(Problem("no-person", message, hint="fill the keys, or leave 'person' out of the plan"))
-    return person, size
+        message = f"Column {name!r}: {in_records(missing, table.counts, f' have no {key} key')}."
+        raise DataError(Problem(code, message, hint=f"fill the keys, or leave {key!r} out of the plan"))
+    return ranked, size
 
 
 def _index_order(columns: tuple[QuasiIdentifier, ...], codes: list[npt.NDArray[Any]]) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         columns = {name: clean(table.column(name), form.markers(name)) for name in wanted}
     if table.num_rows == 0:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
-    released = set(plan.released_columns)
+    released = set(plan.published_columns)
     stay = tuple(name for name in names if name not in released)
     return Table(columns, table.num_rows, stay, form, notes=notes_of(table.schema))
 
@@ -151,9 +151,10 @@ def read_batches(source: Any, plan: Plan, key: bool = False) -> Batches:
 
 
 def needed_columns(plan: Plan, key: bool = False) -> tuple[str, ...]:
-    """Return the columns that a plan needs: those released, the person, and the record key if it is asked for."""
+    """Return the columns that a plan needs: released ones, person or unit, weight, and the record key if asked for."""
     weight = None if plan.weight is None else plan.weight.column
-    also = (plan.person, plan.key if key else None, weight)
+    unit = None if plan.unit is None else plan.unit.column
+    also = (plan.person, unit, plan.key if key else None, weight)
     return tuple(dict.fromkeys([*plan.released_columns, *(name for name in also if name is not None)]))
 
 
@@ -167,7 +168,7 @@ def read_gathered(source: Any, plan: Plan) -> Table:
     if not gathered.num_rows:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     columns = {name: clean(gathered.column(name), read.format.markers(name)) for name in read.schema.names}
-    released = set(plan.released_columns)
+    released = set(plan.published_columns)
     stay = tuple(name for name in read.names if name not in released)
     return Table(columns, gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
 

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
 from hedgerow.plan.check_levels import check_levels
+from hedgerow.plan.check_unit import check_unit
 from hedgerow.plan.check_value import check_rules, check_weights
 from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS, objectives
 from hedgerow.plan.grammar import part_of_grammar, validate
@@ -352,6 +353,7 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
     if model.missing == "matches-any" and model.person is not None:
         message = "'missing: matches-any' does not go with a person key."
         problems.append(Problem("conflict", message, places.of(("missing",)), "leave one of the two out"))
+    problems += check_unit(model, places)
     for part in ("key", "person"):
         column = getattr(model, part)
         role = model.attributes[column].role if column in model.attributes else "identifier"

@@ -628,6 +628,28 @@ class Method(Frozen):
         return self.objective if "objective" in way.options else way.objectives[0]
 
 
+class Unit(Frozen):
+    """What is published linked: households, or persons with several rows. The whole unit is then one of k."""
+
+    column: str = Field(description="the column whose equal values make a unit, such as a household number")
+    publish: Literal["linked"] = Field(
+        default="linked", description="linked: the column is released, with numbers drawn anew for this release"
+    )
+    same: tuple[Label, ...] = Field(
+        default=(), description="columns that are the same for all records of a unit, such as the region of a household"
+    )
+    order: tuple[Label, ...] = Field(
+        default=(),
+        description="quasi-identifiers by which the records of two units are matched first, such as the relation to "
+        "the head of the household; by default all, in the order of the plan",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Unit) else {"column": value}
+
+
 class PlanModel(Frozen):
     """The keys of a plan. :class:`hedgerow.plan.Plan` adds reading, checking and writing."""
 
@@ -639,6 +661,10 @@ class PlanModel(Frozen):
     )
     population: PopulationTable | None = Field(
         default=None, description="a table of the people whom the records were drawn from, to count them in"
+    )
+    unit: Unit | None = Field(
+        default=None,
+        description="households, or persons with several rows, that are published linked; each is then one of k",
     )
     attributes: dict[str, Attribute] = Field(min_length=1)
     privacy: Privacy
@@ -685,14 +711,20 @@ class PlanModel(Frozen):
 
     @property
     def released_columns(self) -> tuple[str, ...]:
-        """Columns of the release, in the plan's order; keys are never released."""
+        """Columns of the release that hold values of the data, in the plan's order; keys are never released."""
         return self.columns("quasi-identifier", "sensitive", "other")
+
+    @property
+    def published_columns(self) -> tuple[str, ...]:
+        """Columns of the data file: the numbers of units first, if they are linked, then the released columns."""
+        return self.released_columns if self.unit is None else (self.unit.column, *self.released_columns)
 
     @property
     def named_columns(self) -> tuple[str, ...]:
         """All columns that the plan names; messages may show these, and no other name that comes from data."""
         weight = None if self.weight is None else self.weight.column
-        named = (self.key, self.person, weight)
+        unit = None if self.unit is None else self.unit.column
+        named = (self.key, self.person, unit, weight)
         return tuple(dict.fromkeys([*self.attributes, *(name for name in named if name is not None)]))
 
     @property

@@ -48,6 +48,8 @@ def short_forms(raw: dict[str, Any]) -> dict[str, Any]:
         tidy["weight"] = tidy["weight"]["column"]
     if set(tidy.get("method", ())) == {"name"}:
         tidy["method"] = tidy["method"]["name"]
+    if set(tidy.get("unit", ())) == {"column"}:
+        tidy["unit"] = tidy["unit"]["column"]
     return tidy
 
 

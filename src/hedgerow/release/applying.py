@@ -73,6 +73,9 @@ def read_earlier(folder: Path, withhold: str | int | None = None) -> Earlier:
     allowed = str(withhold) if withhold is not None else None if plan.withhold is None else plan.withhold.at_most
     fingerprint = hashlib.sha256(read_bytes(folder / "facts.json", MOST_JSON_BYTES, "The file of facts")).hexdigest()
     said = {"facts": f"sha256:{fingerprint}", "groups": int(facts["groups"])}
+    if plan.unit is not None:
+        message = "The release links units, whose groups are of whole units: a new table has other ones."
+        raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
     if METHODS[plan.method.name].needs_levels:
         return Earlier(_for_new_tables(plan, allowed or "100%").with_levels(facts["levels"]), None, said)
     names = plan.quasi_identifiers

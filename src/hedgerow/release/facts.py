@@ -18,6 +18,7 @@ from hedgerow.anonymization.solving import Solution
 from hedgerow.measures import exact_end_points, rules_kept
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.households import alike_by_kind
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import MEASURES, METHODS, objectives
@@ -26,6 +27,7 @@ from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_re
 from hedgerow.privacy.requirement import people_by_group
 from hedgerow.release.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
 from hedgerow.release.population_facts import estimated_risk, population_facts
+from hedgerow.release.unit_facts import unit_facts
 from hedgerow.version import __version__
 
 KEPT = "republish"
@@ -69,7 +71,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
         EXACT: exact_end_points(microdata, recoding),
         "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
         "largest_share_of_one_value": largest_shares(microdata, recoding.group_of, recoding.groups),
-        "columns_released": list(plan.released_columns),
+        "columns_released": list(plan.published_columns),
         "columns_not_released": sorted(name for name in table.not_released if name in plan.named_columns),
         "columns_not_in_plan": sum(name not in plan.named_columns for name in table.not_released),
     }
@@ -88,6 +90,8 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     if plan.method.suppress:
         facts["suppressed_cells"] = recoding.cells_hidden(microdata)
         facts["least_rows_for_a_known_person"] = least_rows_for_a_known_person(microdata, recoding, smallest)
+    if microdata.households is not None:
+        facts["units"] = unit_facts(microdata, recoding, solution.details.get("units", {}))
     if microdata.person_of is not None:
         in_group = recoding.group_of >= 0
         pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)
@@ -146,7 +150,10 @@ def _histogram(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
 def _risk_sizes(
     microdata: Microdata, recoding: Recoding, matching: np.ndarray[Any, np.dtype[np.int64]] | None
 ) -> dict[str, int]:
-    """Count released records by how many people they cannot be told from."""
+    """Count released records by how many people they cannot be told from; if they are linked, by households."""
+    if microdata.households is not None:
+        records, households = alike_by_kind(microdata, recoding.group_of)
+        return _histogram(np.repeat(households, records))
     alike = people_by_group(microdata, recoding.group_of, recoding.groups) if matching is None else matching
     values, number = np.unique(alike, return_inverse=True)
     records = np.zeros(len(values), np.int64)

@@ -19,6 +19,7 @@ from hedgerow.plan.concepts import METHODS
 from hedgerow.release.certifying import certified
 from hedgerow.release.facts import private_facts, release_facts
 from hedgerow.release.release import Release
+from hedgerow.release.unit_facts import with_price_of_link
 from hedgerow.types import Progress, silent
 
 
@@ -51,7 +52,7 @@ def make(
         source.executor,
         resolved=resolved,
     )
-    settled = certified(settled, threads, tell)
+    settled = with_price_of_link(certified(settled, threads, tell), threads)
     tell("measuring", 0, 0)
     return MadeRelease(make_release(table, settled, source), settled)
 

@@ -217,6 +217,14 @@ def _diversity(facts: Facts, plan: Plan) -> Iterator[Remark]:
     if len(telling) > MOST_NAMED:
         more = counted(len(telling) - MOST_NAMED, "more sensitive column")
         yield Remark("single-value", f"Groups have a single value of {more}.", True)
+    by_unit = facts.numbers("units", "disclosures")
+    for column in [name for name in plan.columns("sensitive") if by_unit.get(name) and not single.get(name)][
+        :MOST_NAMED
+    ]:
+        name = shorten(column, LONGEST_NAME)
+        cases = counted(int(by_unit[column]), "case")
+        text = f"Who knows a whole unit knows the {name} of one of its members, in {cases}."
+        yield Remark("single-value-in-unit", text, True)
     well = [shorten(column, LONGEST_NAME) for column in plan.columns("sensitive") if not single.get(column)]
     if well:
         yield Remark("single-value", f"No group has a single value of {first_of(well, MOST_NAMED)}.", False)
@@ -246,6 +254,8 @@ def _agree(facts: Facts, sizes: Mapping[int, int]) -> bool:
     matching, persons = facts.get("missing") == "matches-any", facts.number("smallest_group_persons")
     least = facts.number("smallest_group") if matching or persons is None else persons
     groups = facts.number("groups") if not matching and persons is None else None
+    if facts.get("units") is not None:
+        least, groups = facts.number("units", "smallest_group"), None
     return (
         facts.number("released") in (None, sum(sizes.values()))
         and least in (None, min(sizes))

@@ -47,6 +47,19 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def units_line(units: Mapping[str, Any], k: int) -> str:
+    """Say how many linked units there are, and how many are alike.
+
+    Examples
+    --------
+    >>> units_line({"units": 999, "groups": 325, "smallest_group": 3}, 3)
+    '999 in 325 groups of whole units that are alike, the smallest of 3 (k = 3)'
+    """
+    groups = counted(units["groups"], "group")
+    smallest = f"the smallest of {units['smallest_group']:,} (k = {k})"
+    return f"{units['units']:,} in {groups} of whole units that are alike, {smallest}"
+
+
 def first_of(shown: Sequence[str], most: int) -> str:
     """Write things in a sentence, the first of them if they are many.
 

@@ -37,6 +37,10 @@ def _differences(before: Plan, after: Plan) -> Iterator[str]:
         yield f"k {before.privacy.k} → {after.privacy.k}"
     if before.person != after.person:
         yield f"people {before.person or 'not told apart'} → {after.person or 'not told apart'}"
+    if before.unit != after.unit:
+        old_unit, new_unit = (None if plan.unit is None else plan.unit.column for plan in (before, after))
+        said = f"{old_unit or 'nothing'} → {new_unit or 'nothing'}"
+        yield f"linked {said}" if old_unit != new_unit else f"how units of {new_unit} are matched"
     for model in PRIVACY_MODELS.names:
         old, new = before.privacy.asked.get(model), after.privacy.asked.get(model)
         if old != new:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Run:
         Where its plan and its release lie.
     patterns
         Decision trees of the original and the release, once somebody asked for them.
+    attack
+        Attacks on the release, likewise.
     """
 
     number: int
@@ -39,6 +41,7 @@ class Run:
     folder: Path
     job: Job
     patterns: Job | None = None
+    attack: Job | None = None
 
     @classmethod
     def start(
@@ -112,9 +115,17 @@ class Run:
         self.patterns = Job({"task": "patterns", "data": self.data, "plan": plan, "target": target}, folder=self.folder)
         return self.patterns
 
+    def attack_it(self, columns: Sequence[str]) -> Job:
+        """Attack the release with what somebody may know who knows these columns."""
+        if self.attack is not None:
+            self.attack.cancel()
+        task = {"task": "attack", "data": self.data, "release": str(self.release), "columns": list(columns)}
+        self.attack = Job(task, folder=self.folder)
+        return self.attack
+
     def close(self) -> None:
         """Stop it and remove what it made."""
-        for job in (self.job, self.patterns):
+        for job in (self.job, self.patterns, self.attack):
             if job is not None and job.running:
                 job.cancel()
                 job.wait(10)

@@ -45,6 +45,13 @@ def compare_patterns(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     return found.to_dict()
 
 
+def attack_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Attack a release with what somebody may know."""
+    from hedgerow.evaluation.attacking import attack
+
+    return attack(task["release"], task["data"], columns=task["columns"], progress=tell).to_dict()
+
+
 def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """List nodes of the lattice, with what their releases would be like."""
     from hedgerow.api import lattice
@@ -108,6 +115,7 @@ WITH_RECORDS = ("insert", "delete", "update")
 CHANGES = (*WITH_RECORDS, "optimize", "restart")
 TASKS: dict[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
     "release": make_release,
+    "attack": attack_release,
     "patterns": compare_patterns,
     "nodes": list_nodes,
     "leaving-out": try_leaving_out,

@@ -19,14 +19,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.verification.check import verify_release
+    from hedgerow.verification.counting.row_evidence import RowEvidence
+    from hedgerow.verification.counting.tabulation import find_groups
     from hedgerow.verification.in_place import verify_in_place, verify_release_in_place
+    from hedgerow.verification.reading.cells import distinct_cells
+    from hedgerow.verification.reading.link import read_link
     from hedgerow.verification.reading.listing import SIGNATURE, Listing
+    from hedgerow.verification.reading.original import Original, read_original
     from hedgerow.verification.reading.places import InDatabase, InFile, Lender, LinkClaim, Where
-    from hedgerow.verification.reading.published import open_release
+    from hedgerow.verification.reading.published import Unreadable, open_release, read_release
     from hedgerow.verification.reading.stated import is_number
     from hedgerow.verification.result import MEANINGS, Promise, Verification
+    from hedgerow.verification.values.columns import Cell
+    from hedgerow.verification.values.numbers import read_number, read_span
 
 _HOME = {
+    "Unreadable": "reading.published",
+    "read_span": "values.numbers",
+    "read_release": "reading.published",
+    "read_original": "reading.original",
+    "read_number": "values.numbers",
+    "read_link": "reading.link",
+    "find_groups": "counting.tabulation",
+    "distinct_cells": "reading.cells",
+    "RowEvidence": "counting.row_evidence",
+    "Original": "reading.original",
+    "Cell": "values.columns",
     "LinkClaim": "reading.places",
     "InDatabase": "reading.places",
     "InFile": "reading.places",
@@ -47,16 +65,27 @@ _HOME = {
 __all__ = [
     "MEANINGS",
     "SIGNATURE",
+    "Cell",
     "InDatabase",
     "InFile",
     "Lender",
     "LinkClaim",
     "Listing",
+    "Original",
     "Promise",
+    "RowEvidence",
+    "Unreadable",
     "Verification",
     "Where",
+    "distinct_cells",
+    "find_groups",
     "is_number",
     "open_release",
+    "read_link",
+    "read_number",
+    "read_original",
+    "read_release",
+    "read_span",
     "verify_in_place",
     "verify_release",
     "verify_release_in_place",

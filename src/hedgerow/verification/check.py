@@ -15,7 +15,7 @@ from hedgerow.verification.promises.coarser import check_only_coarser
 from hedgerow.verification.promises.counts import check_counts
 from hedgerow.verification.promises.groups import check_disclosures, check_k
 from hedgerow.verification.promises.limits import check_levels, check_limits
-from hedgerow.verification.promises.models import check_models
+from hedgerow.verification.promises.models import check_members, check_models
 from hedgerow.verification.promises.overlap import check_overlap
 from hedgerow.verification.promises.population import check_population
 from hedgerow.verification.promises.possible import check_possible
@@ -23,6 +23,7 @@ from hedgerow.verification.promises.risks import check_risks
 from hedgerow.verification.promises.rules import check_rules
 from hedgerow.verification.promises.suppression import check_suppressed
 from hedgerow.verification.promises.truth import check_hierarchy, check_roles, check_truthful, check_unchanged
+from hedgerow.verification.promises.units import check_units
 from hedgerow.verification.promises.weights import check_weights
 from hedgerow.verification.reading.link import read_link
 from hedgerow.verification.reading.original import read_original
@@ -117,6 +118,9 @@ def promises(evidence: Evidence, people: People | None = None) -> Iterable[Promi
         yield from check_weights(evidence)
     if evidence.plan.population is not None:
         yield from check_population(evidence, people)
+    if evidence.plan.unit is not None:
+        yield from check_members(evidence)
+        yield from check_units(evidence)
     yield check_limits(evidence)
     if evidence.plan.method.suppress:
         yield check_suppressed(evidence)

@@ -38,6 +38,12 @@ MEANINGS = Meanings(
         "weights": "facts.json estimates from the sampling weights what follows from them",
         "presence": "of the people who fit a published combination, the release has a share within the bounds",
         "population": "facts.json counts the people who fit what is published as they are",
+        "units": "every unit that is published linked is one of at least k that are published alike, with all its "
+        "records and as many",
+        "members": "what is asked of sensitive values in groups holds too of the records that are published alike in "
+        "units that are",
+        "unit-counts": "facts.json counts units, by their records and by how many are alike, as they are",
+        "linked": "a number links the rows of one unit, all of them and no others, and tells nothing else",
         "limits": "no value is published coarser than its limit",
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
         "overlap": "no two different published values of a column have a value in common",

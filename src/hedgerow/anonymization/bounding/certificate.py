@@ -198,6 +198,7 @@ def overlooked(plan: Plan) -> tuple[str, ...]:
     asked = {name for column in plan.columns("sensitive") for name in plan.privacy.demands(column)}
     names = [model.name for model in PRIVACY_MODELS if model.name in asked]
     names += ["person"] if plan.person is not None else []
+    names += ["unit"] if plan.unit is not None else []
     names += ["overlap"] if plan.method.overlap == "forbidden" else []
     return tuple(names)
 

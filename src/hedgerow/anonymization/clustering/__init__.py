@@ -6,6 +6,7 @@ from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.diverse import DiverseClustering
 from hedgerow.anonymization.clustering.improve import Improved
 from hedgerow.anonymization.clustering.k_member import ConstrainedKMember, KMember
+from hedgerow.anonymization.clustering.linked import Linked
 from hedgerow.anonymization.clustering.merging import MergeSmall
 from hedgerow.anonymization.clustering.microaggregation import Microaggregation
 from hedgerow.anonymization.clustering.partition import Partition, Split, split_cells
@@ -18,6 +19,7 @@ __all__ = [
     "DiverseClustering",
     "Improved",
     "KMember",
+    "Linked",
     "MergeApart",
     "MergeSmall",
     "Microaggregation",

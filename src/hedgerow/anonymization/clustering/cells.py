@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from hedgerow.anonymization import kernels
 from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.microdata.households import Wide, widen
 from hedgerow.microdata.ordering import number_rows, starts_of_runs
 from hedgerow.privacy import Requirement
 from hedgerow.privacy.requirement import people_by_group
@@ -65,7 +66,12 @@ class Cells:
 
 
 def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bool = False) -> Cells:
-    """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart."""
+    """Split microdata into cells; with ``ignore_limits`` only what cannot be mixed at all is kept apart.
+
+    Where households are linked, a cell is one of whole households of one size, and people are households.
+    """
+    if microdata.households is not None:
+        return _cells_of_households(microdata, requirement, ignore_limits)
     cell_of = number_cells(microdata, ignore_limits)
     widths = [] if ignore_limits else [column for column in microdata.columns if has_width(column)]
     uncovered = np.zeros(len(cell_of), bool)
@@ -82,6 +88,40 @@ def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bo
         failing,
         proven=requirement.survives_growth and (not widths or simple),
     )
+
+
+def _cells_of_households(microdata: Microdata, requirement: Requirement, ignore_limits: bool) -> Cells:
+    """Split households, each laid out as one unit.
+
+    Members are matched by their limits first, so households of one size share a cell exactly if their members can be
+    paired within limits: what is withheld by k alone is the least. Models depend on who is matched with whom.
+    """
+    cell_of = np.zeros(len(microdata.record_of), np.int64)
+    found = list[Cells]()
+    for wide in widen(microdata, ignore_limits):
+        cells = find_cells(wide.microdata, of_members(requirement, wide), ignore_limits)
+        before = sum(len(one.people) for one in found)
+        cell_of[wide.members] = before + cells.cell_of[:, None]
+        found.append(cells)
+    people = np.concatenate([np.zeros(0, np.int64), *(cells.people for cells in found)])
+    return Cells(
+        cell_of,
+        people,
+        np.bincount(cell_of, minlength=len(people)),
+        np.concatenate([np.zeros(0, bool), *(cells.failing for cells in found)]),
+        proven=all([not requirement.models, *(cells.proven for cells in found)]),
+    )
+
+
+def of_members(requirement: Requirement, wide: Wide) -> Requirement:
+    """Ask of the members of households what is asked of records."""
+    models = [
+        (position, model)
+        for position, of_records in enumerate(wide.sensitive_of)
+        for asked, model in requirement.models
+        if asked == of_records
+    ]
+    return Requirement(requirement.k, tuple(models))
 
 
 def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:

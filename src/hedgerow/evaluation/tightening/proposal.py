@@ -169,6 +169,9 @@ def propose_for(
     HedgerowError
         If an attribute is no quasi-identifier of the plan, or the plan ignores limits.
     """
+    if plan.unit is not None:
+        message = "Limits are proposed by what they cost records, and the plan links units, which cost more."
+        raise HedgerowError(Problem("usage", message, hint="set limits by hand, and look at what explain says of them"))
     names = _asked(plan, attributes)
     at_most = _at_most(plan, withhold)
     bare = _with_limits(settled, dict.fromkeys(names))

@@ -38,6 +38,8 @@ def _asked(material: Material) -> Iterator[tuple[str, str, str, str]]:
         asked, found = (shorten(str(said), MOST_TEXT) for said in (promise["asked"], promise["found"]))
         if promise["name"] == "k":
             yield "every group", f"at least {plan.privacy.k} {material.people}", found, kept
+        elif promise["name"] == "units":
+            yield "every linked unit", f"at least {plan.privacy.k} units alike, whole", found, kept
         elif promise["name"] in PRIVACY_MODELS.names:
             yield f"sensitive values: {promise['name']}", asked, found, kept
     audit = material.extras.audit
@@ -57,6 +59,10 @@ def _asked(material: Material) -> Iterator[tuple[str, str, str, str]]:
     if facts.number("solved_exactly", "records") is not None:
         solved = solved_exactly(facts.count("solved_exactly", "records"), facts.count("released"))
         yield "groups", "as little loss as a search can find", solved, ""
+    price = facts.number("units", "ntil_not_linked")
+    if price is not None:
+        lost = f"{price:.4f} (NTIL) if the same records were not linked, {facts.number('ntil') or 0:.4f} as they are"
+        yield "price of the link", "as little as a search can find", lost, ""
     allowed = (
         f"at most {shorten(plan.withhold.at_most, MOST_TEXT)}" if plan.withhold is not None else "as few as possible"
     )
@@ -88,6 +94,9 @@ def columns(material: Material) -> dict[str, Any]:
         )
         for column, attribute in plan.attributes.items()
     ]
+    if plan.unit is not None:
+        drawn = "numbers drawn anew, which link the rows of a unit"
+        rows.insert(0, (name(plan.unit.column), "unit", drawn, NONE))
     others = _not_in_plan(material)
     if others:
         rows.append((counted(others, "other column"), "not in the plan", "not released", NONE))

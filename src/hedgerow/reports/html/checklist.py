@@ -39,6 +39,8 @@ def _criteria(material: Material) -> Iterator[Row]:
     exact = [shorten(column, LONGEST) for column in plan.columns("other", "sensitive")]
     k, people = plan.privacy.k, material.people
     single = f"No row differs from all others in the quasi-identifiers: every group has {k:,} {people} or more."
+    if plan.unit is not None:
+        single += f" Nor does any linked unit from all others, with all its rows: {k:,} or more are alike."
     if plan.columns("other"):
         others = first_of([shorten(column, LONGEST) for column in plan.columns("other")], MOST_NAMED)
         yield LOOK, "Singling out", f"{single} But whoever knows {others} of a person can do so, as these are exact."

@@ -24,10 +24,19 @@ WORDS = {
 }
 
 
+UNIT = (
+    "linked unit",
+    "A household, or a person with several rows, whose rows the release links by a number: at least as "
+    "many others as k asks have as many rows with the same published values.",
+)
+
+
 def glossary(material: Material) -> dict[str, Any]:
     """Say what every measure and every word that the page uses means."""
     asked = material.plan.privacy.asked
     rows = list(WORDS.items())
+    if material.plan.unit is not None:
+        rows.append(UNIT)
     rows += [
         (f"{model.name}: {model.title}", model.meaning or model.help)
         for model in PRIVACY_MODELS

@@ -73,6 +73,8 @@ def _study(study: ET.Element, material: Material) -> None:
     for event, day in zip(("start", "end"), sign_off.covers or (), strict=False):
         _add(summary, "timePrd", day, event=event, date=day)
     _add(summary, "anlyUnit", "Individual" if material.plan.person is None else "Record of an individual")
+    if material.plan.unit is not None:
+        _add(summary, "anlyUnit", "Unit of linked records, such as a household")
     _add(summary, "dataKind", "Anonymized microdata")
     method = ET.SubElement(study, "method")
     if sign_off.source:

@@ -18,6 +18,7 @@ from hedgerow.reports.wording import (
     near_the_best,
     shorten,
     solved_exactly,
+    units_line,
 )
 
 
@@ -36,7 +37,9 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "smallest_group_persons" in facts:
         smallest += f" records, {facts['smallest_group_persons']:,} persons"
     lines.add_row("groups", f"{facts['groups']:,}, the smallest of {smallest} (k = {facts['k']})")
-    if "solved_exactly" in facts:
+    if "units" in facts:
+        lines.add_row("units", units_line(facts["units"], facts["k"]))
+    if "solved_exactly" in facts and "units" not in facts:
         lines.add_row("", solved_exactly(facts["solved_exactly"]["records"], facts["released"]))
     if "fewest_people" in facts:
         text = f"at least {facts['fewest_people']:,} of {facts['population']:,} people fit every published combination"
@@ -44,6 +47,9 @@ def facts_summary(facts: Mapping[str, Any]) -> RenderableType:
     if "estimated_risk" in facts:
         lines.add_row("estimated", estimated_line(facts["estimated_risk"]))
     lines.add_row("loss", f"{facts['ntil']:.4f} of 1 (NTIL); NCP {facts['ncp']:.4f}")
+    price = facts.get("units", {}).get("ntil_not_linked")
+    if price is not None:
+        lines.add_row("", f"{price:.4f} (NTIL) if the same records were not linked")
     if "optimality" in facts:
         lines.add_row("optimality", bound_line(facts["optimality"]))
     most = "by the worths that the plan gives" if "worths_given" in facts else "of 1"

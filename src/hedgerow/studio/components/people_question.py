@@ -19,7 +19,7 @@ def show_people_question(bench: Workbench, answered: Callable[[], Awaitable[None
     source, plan = bench.source, bench.plan
     assert source is not None
     assert plan is not None
-    if not source.repeats or plan.person is not None or bench.rows_are_people:
+    if not source.repeats or plan.person is not None or plan.unit is not None or bench.rows_are_people:
         return
     repeats = source.repeats[:MOST]
 

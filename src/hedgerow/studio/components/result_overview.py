@@ -11,7 +11,7 @@ from nicegui import ui
 from hedgerow.reports.html.page import section_html
 from hedgerow.reports.material import Extras, Material, demands_of
 from hedgerow.reports.reading import Facts
-from hedgerow.reports.wording import columns_left_out, near_the_best
+from hedgerow.reports.wording import columns_left_out, counted, near_the_best
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
@@ -64,6 +64,8 @@ def _show_assumptions(run: Run) -> None:
         if plan.person
         else "Every record is a person of its own."
     )
+    if plan.unit is not None:
+        assumed.append(f"They may know all records of a unit of {plan.unit.column}, and no more than that.")
     assumed.append("They hold no other release about the same people.")
     listed = "".join(f"<li>{said(text)}</li>" for text in assumed)
     below = section_html("not-protected", material_of(run))
@@ -91,6 +93,20 @@ def show_tiles(run: Run) -> None:
             "smallest-group",
             f"{who}; asked: {plan.privacy.k}",
         )
+        units = facts.get("units")
+        if units is not None:
+            theme.tile(
+                "units",
+                f"{units['units']:,}",
+                "units",
+                f"linked, in {counted(units['groups'], 'group')} of units alike",
+            )
+            theme.tile(
+                "units alike", f"{units['smallest_group']:,}", "units-alike", f"at least; asked: {plan.privacy.k}"
+            )
+            if units["ntil_not_linked"] is not None:
+                text = "NTIL if the same records were not linked"
+                theme.tile("loss without the link", f"{units['ntil_not_linked']:.4f}", "loss-not-linked", text)
         bound = "of 1 (NTIL)" if most is None else f"NTIL; {most:.4f} at most" if plan.keeps_limits else "NTIL"
         theme.tile("loss", f"{facts['ntil']:.4f}", "loss", bound)
         good = near_the_best(facts.get("optimality"))

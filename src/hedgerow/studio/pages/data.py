@@ -359,6 +359,38 @@ def _show_keys(session: Session, body: ui.column) -> None:
                 select = ui.select(names, value=getattr(plan, key) or "", label=text).classes("w-full")
                 select.on_value_change(theme.safely(lambda event, key=key: changed(key, event.value)))
                 select.props(f"outlined dense data-testid={key}")
+            _show_unit(session, body, names)
+
+
+def _show_unit(session: Session, body: ui.column, names: dict[str, str]) -> None:
+    """Let the owner name what is published linked, and the columns that are the same in it."""
+    plan = session.bench.plan
+    assert plan is not None
+    unit = plan.unit
+
+    async def changed(**parts: Any) -> None:
+        given = {**({} if unit is None else unit.model_dump()), **parts}
+        asked: dict[str, Any] = {"unit": given if given.get("column") else None}
+        attributes = plan.to_dict()["attributes"]
+        if given.get("column"):
+            asked["attributes"] = {**attributes, given["column"]: {"role": "identifier"}}
+        theme.refuse(await aside(session.bench.change, **asked))
+        _show_table(session, body)
+
+    text = "Links rows in the release, as a household number does: the whole unit is then one of k"
+    select = ui.select(names, value="" if unit is None else unit.column, label=text).classes("w-full")
+    select.on_value_change(theme.safely(lambda event: changed(column=event.value)))
+    select.props("outlined dense data-testid=unit")
+    if unit is None:
+        return
+    columns = [name for name in plan.released_columns if name != unit.column]
+    text = "Columns that all rows of a unit have the same, such as the region"
+    shared = ui.select(columns, value=list(unit.same), label=text, multiple=True).classes("w-full")
+    order = [name for name in unit.order if name not in unit.same]
+    shared.on_value_change(
+        theme.safely(lambda event: changed(same=event.value, order=[name for name in order if name not in event.value]))
+    )
+    shared.props("outlined dense use-chips data-testid=unit-same")
 
 
 def _show_plan_file(session: Session, body: ui.column) -> None:

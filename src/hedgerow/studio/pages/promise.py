@@ -105,6 +105,9 @@ class _Form:
             threshold = "" if plan.threshold is None else f"{plan.accepted:g}"
             label = f"Risk of being found that is just acceptable (empty: {USUAL.threshold:g})"
             self._text(label, threshold, "threshold", lambda value: self._bench.change(threshold=value or None))
+            if plan.unit is not None:
+                text = f"Rows with the same {plan.unit.column} are published linked, each such unit as a whole like "
+                ui.label(f"{text}k − 1 others at least.").classes("small").props("data-testid=linked-units")
             if plan.person is not None:
                 ui.label(f"People are told apart by {plan.person}.").classes("small")
             select = (

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from hedgerow.studio import theme
 from hedgerow.studio.components import result_cards, result_overview
+from hedgerow.studio.components.attack_card import AttackCard
 from hedgerow.studio.components.decision_tree import show_trees
 from hedgerow.studio.components.export_card import ExportCard
 from hedgerow.studio.components.job_view import JobView
@@ -64,6 +65,7 @@ def _show_result(session: Session, run: Run, made: list[Run]) -> None:
         result_cards.show_risks(run)
         result_cards.show_runs(made, run)
     _TreesCard(run)
+    AttackCard(run)
     result_cards.show_promises(run)
 
 

@@ -23,6 +23,7 @@ from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import Matches
 from hedgerow.verification.counting.spots import Spot
 from hedgerow.verification.counting.tabulation import RowGroups, count_groups, count_labels, find_groups
+from hedgerow.verification.counting.units import LinkedRows
 from hedgerow.verification.reading.cells import distinct_cells, map_distinct, read_as, trim, without
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.published import Published
@@ -231,7 +232,20 @@ class Evidence(ABC):
             self._counted[name] = self._count(name)
         return self._counted[name]
 
-    def _count(self, name: str) -> Counted:
+    @cached_property
+    def units(self) -> LinkedRows | None:
+        """The units that rows make, where the plan publishes them linked and their numbers are there."""
+        unit = self.plan.unit
+        if unit is None or unit.column not in self.published.columns or self.published.counts is not None:
+            return None
+        texts, unit_of = distinct_cells(self.published.columns[unit.column])
+        return LinkedRows.of(unit_of, self.group_of, texts)
+
+    def counted_by(self, name: str, group_of: IntArray, groups: int) -> Counted:
+        """Count a sensitive column by groups other than those of rows that agree."""
+        return self._count(name, group_of, groups)
+
+    def _count(self, name: str, group_of: IntArray | None = None, groups: int | None = None) -> Counted:
         labels, indices = distinct_cells(self._sensitive_cells(name))
         form = self.plan.data
         own = in_notation(self.plan, name, "sensitive")
@@ -254,10 +268,16 @@ class Evidence(ABC):
             reader,
             ways,
             reader.has_hierarchy or all(place[0] == 0 for place in places.values()),
-            Histograms.of(self.group_of, released, self.groups.groups, len(ways), counts),
+            Histograms.of(
+                self.group_of if group_of is None else group_of,
+                released,
+                self.groups.groups if groups is None else groups,
+                len(ways),
+                counts,
+            ),
             _count_codes(released, len(ways), counts),
             _strays(stray, counts),
-            self.matches,
+            self.matches if group_of is None else None,
         )
 
     def _sensitive_cells(self, name: str) -> pa.ChunkedArray:

@@ -70,6 +70,13 @@ class RowEvidence(Evidence):
         """What is wrong with the link table."""
         return self._order[1]
 
+    @property
+    def record_of_row(self) -> IntArray:
+        """The index of the record behind every row; needs a sound link."""
+        order = self._order[0]
+        assert order is not None
+        return order
+
     def behind(self, name: str) -> pa.ChunkedArray:
         """Return the original cells of a column in the order of the release's rows."""
         import pyarrow as pa

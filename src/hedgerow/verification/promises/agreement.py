@@ -30,7 +30,7 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
         "privacy": plan.short()["privacy"],
         "k": plan.privacy.k,
         "limits": "kept" if plan.keeps_limits else "ignored",
-        "columns_released": list(plan.released_columns),
+        "columns_released": list(plan.published_columns),
     }
     if plan.method.name == "lattice":
         said["objective"] = plan.method.objective
@@ -129,6 +129,7 @@ def _of_other_columns(published: Published) -> list[str]:
             *plan.columns("identifier"),
             *(name for name in (plan.key, plan.person, _kept_back(plan)) if name is not None),
         }
-        if set(left) & set(plan.released_columns) or not private <= set(left) or len(set(left)) < len(left):
+        private -= {*plan.published_columns}
+        if set(left) & set(plan.published_columns) or not private <= set(left) or len(set(left)) < len(left):
             faults.append("columns_not_released has columns that are released, lacks private ones, or names one twice")
     return faults

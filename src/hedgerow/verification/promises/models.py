@@ -272,6 +272,27 @@ def check_models(evidence: Evidence) -> Iterator[Promise]:
             )
 
 
+def check_members(evidence: Evidence) -> Iterator[Promise]:
+    """Check that what is asked of sensitive columns holds of the members of linked units who are published alike, too.
+
+    Whoever knows a whole unit looks for a member among those of the units like it, not in all of the member's group.
+    """
+    rows = evidence.units
+    demands = [
+        (name, model, DEMANDS[model](asked, evidence.plan.attributes[name]))
+        for name in evidence.sensitive
+        for model, asked in evidence.plan.privacy.demands(name).items()
+        if model in DEMANDS
+    ]
+    if not demands or rows is None:
+        return
+    faults = []
+    for name, model, demand in demands if rows.members else ():
+        verdict = demand.judge(evidence.counted_by(name, rows.member_of, rows.members))
+        faults += [] if verdict.kept else [f"{model} of {name}: {verdict.found}"]
+    yield Promise("members", "the same of each member of units alike", "; ".join(faults) or "so it is", kept=not faults)
+
+
 def _check(model: str, demands: Mapping[str, Demand], evidence: Evidence) -> Promise:
     asked = _asked(demands, evidence.plan.columns("sensitive"))
     lacking = [name for name in demands if name not in evidence.sensitive]

@@ -31,7 +31,10 @@ def _wrong_sizes(evidence: Evidence) -> list[str]:
     if stated is None:
         return ["facts.json does not count the rows by how many are alike"]
     sizes = evidence.sizes
-    if evidence.plan.person is not None:
+    if evidence.units is not None:
+        found, records = np.unique(evidence.units.alike[evidence.units.unit_of], return_counts=True)
+        right = stated == {str(size): count for size, count in zip(found.tolist(), records.tolist(), strict=True)}
+    elif evidence.plan.person is not None:
         right = sum(stated.values()) == evidence.published.rows
     else:
         alike = sizes if evidence.matches is None else evidence.matches.rows(evidence.published.rows + 1)

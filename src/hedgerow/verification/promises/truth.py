@@ -17,12 +17,12 @@ def check_roles(published: Published) -> Promise:
     A column that the plan does not know is counted, not named: a file without its header has values there.
     """
     plan, header = published.plan, published.header
-    expected = plan.released_columns
+    expected = plan.published_columns
     asked = f"{len(expected)} columns: {', '.join(expected)}"
     if header == expected:
         return Promise("roles", asked, "exactly these", kept=True)
     weight = None if plan.weight is None or plan.publishes_weights else plan.weight.column
-    private = {*plan.columns("identifier"), plan.key, plan.person, weight}
+    private = {*plan.columns("identifier"), plan.key, plan.person, weight} - {*expected}
     faults = []
     shown = [name for name in dict.fromkeys(header) if name in private]
     lacking = [name for name in expected if name not in header]

@@ -56,8 +56,9 @@ class Original:
 
 
 def read_original(source: Any, plan: Plan) -> Original:
-    """Read the columns that a release was made from, and the person key, from a path or a table in memory."""
-    also = (plan.person, None if plan.weight is None else plan.weight.column)
+    """Read the columns that a release was made from, and the key of persons or units, from a path or a table."""
+    keys = (plan.person, None if plan.unit is None else plan.unit.column)
+    also = (*keys, None if plan.weight is None else plan.weight.column)
     wanted = list(dict.fromkeys([*plan.released_columns, *(name for name in also if name is not None)]))
     if not isinstance(source, str | Path):
         opened = open_in_memory(source, "original")

@@ -109,7 +109,8 @@ def _read_data(path: Path, plan: Plan) -> tuple[tuple[str, ...], dict[str, pa.Ch
     """Return the names of all columns, cells and kinds of those that the plan names, and the number of rows."""
     opened = open_released(path, plan)
     header, table = opened.header, opened.table(range(len(opened.header)))
-    known = {name: table.column(header.index(name)) for name in header if name in plan.attributes}
+    named = {*plan.attributes, *plan.published_columns}
+    known = {name: table.column(header.index(name)) for name in header if name in named}
     kinds = {name: kind_of(column) for name, column in known.items()}
     columns = {
         name: opened.meant(name, column) if opened.guarded else as_text(column) for name, column in known.items()

@@ -73,6 +73,10 @@ def _with_person(plan: Plan) -> bool:
     return plan.person is not None
 
 
+def _with_unit(plan: Plan) -> bool:
+    return plan.unit is not None
+
+
 def _improved(plan: Plan) -> bool:
     return _not_on_lattice(plan) and plan.method.improve != "off"
 
@@ -193,6 +197,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("presence", "list", "population", "rows of each combination among the people who fit it", _with_population),
     Fact("persons", "whole number", "word", "but within what groups and records allow", _with_person),
     Fact("smallest_group_persons", "whole number", "link", "persons of the group with fewest", _with_person),
+    Fact("units", "object", "rows", "units and how many are alike; `ntil_not_linked` is the maker's word", _with_unit),
     Fact(KEPT, "text", "plan", "as in the plan", _only_coarser, optional=True),
     Fact("applied", "object", "word", _OWN, optional=True),
 )  # fmt: skip
