@@ -221,6 +221,13 @@ def test_false_facts_of_units_are_refused(name: str, value: Any, tmp_path: Path)
     assert [promise.name for promise in hr.verify(tmp_path / "release").broken] == ["unit-counts"]
 
 
+def test_a_linked_release_is_read_for_analysis_with_its_numbers(tmp_path: Path) -> None:
+    hr.anonymize(pa.table(ROWS), hr.Plan.from_dict(SMALL), tmp_path / "release")
+    typed = hr.read_release(tmp_path / "release")
+    assert list(typed.columns) == ["hid", "place", "age", "ill"]
+    assert sorted(set(typed.to_arrow().column("hid").to_pylist())) == [1, 2, 3, 4]
+
+
 # -- what is wrong with plans and data -----------------------------------------------------------------------------------
 
 

@@ -226,7 +226,8 @@ def read_release(folder: str | Path) -> TypedRelease:
     plan = published.plan
     columns = {}
     for name in published.header:
-        attribute = plan.attributes[name]
+        linked = plan.unit is not None and name == plan.unit.column  # its numbers are this release's own
+        attribute = Attribute(role="other") if linked else plan.attributes[name]
         labels = published.columns[name].combine_chunks().cast("string")
         missing_is_exact = attribute.role != "quasi-identifier" or plan.missing != "matches-any"
         columns[name] = _typed(name, attribute, labels, missing_is_exact)
