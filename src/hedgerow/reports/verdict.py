@@ -242,6 +242,10 @@ def risks_of_facts(facts: Facts, threshold: float) -> dict[str, Any] | None:
     people = facts.sizes("population_risk_sizes")
     if people and sum(people.values()) == facts.number("released") and min(people) == facts.number("fewest_people"):
         found["journalist"] = journalist_among(people, threshold, facts.count("population"))
+    else:
+        highest, average = (facts.number("estimated_risk", name) for name in ("highest", "average"))
+        if highest is not None and average is not None:  # how many are above a threshold is not told
+            found["journalist"] = {"highest": highest, "average": average, "population": "estimated from weights"}
     least = facts.number("least_rows_for_a_known_person")
     if least is not None:  # whoever knows a person's values may be left with fewer rows than cannot be told apart
         for attacker in ("prosecutor", "journalist"):

@@ -495,6 +495,8 @@ def _redrafted(plan: Plan, before: Plan | None, drafted: Plan) -> Plan:
     }
     kept = {key: part for key, part in mine.items() if key not in ("data", "attributes")}
     kept = {key: part for key, part in kept.items() if key not in ("key", "person") or part in attributes}
+    if kept.get("weight", {}).get("column") not in attributes:
+        kept.pop("weight", None)
     if set(mine["attributes"]) - set(attributes):  # of columns that are not there any more nothing can be asked
         kept = {key: part for key, part in kept.items() if key not in ("rules", "weights", "research_value")}
     return Plan.from_dict({**new, **kept, "data": new.get("data", {}), "attributes": attributes}, base=None)

@@ -204,3 +204,25 @@ def test_scores_are_those_of_sdcmicro_record_by_record(vectors: Path) -> None:
         shares = dict(zip(case["keys"], shares_of_score(looked), strict=True))
         said = {one["variable"]: one["contribution"] for one in case["contributions"]}
         assert {name: 100 * (share or 0) for name, share in shares.items()} == pytest.approx(said)
+
+
+def test_drafts_say_which_columns_to_coarsen_first() -> None:
+    rng = np.random.default_rng(2)
+    table = pa.table(
+        {
+            "town": rng.choice([f"town {n}" for n in range(40)], 300),
+            "sex": rng.choice(["f", "m"], 300),
+            "trade": rng.choice(["baker", "smith", "clerk", "nurse"], 300),
+        }
+    )
+    draft = hedgerow.draft_plan(table)
+    first = next(line for line in draft.splitlines() if line.startswith("# Coarsen first"))
+    found = hedgerow.assess(table, columns=["town", "sex", "trade"])
+    shares = {part.column: part.share_of_scores or 0 for part in found.parts}
+    best = max(shares, key=lambda name: shares[name])
+    assert best == "town"
+    assert f"town ({shares['town']:.0%})" in draft
+    assert "baker" not in first
+    assert "Coarsen first" not in hedgerow.draft_plan(table.select(["sex"]))
+    assert "Coarsen first" not in hedgerow.draft_plan(pa.table({"sex": list("fm") * 50, "job": list("aabb") * 25}))
+    assert draft == hedgerow.draft_plan(table.take(list(reversed(range(300)))))

@@ -58,6 +58,8 @@ class Examination:
         Numbers that are taken as missing in one column, by column, and how many records have them.
     wishes
         What somebody has decided beforehand.
+    telling
+        Columns that make people special uniques, each with its share of all scores, the greatest first.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Examination:
     notation: SeenNotation = field(default_factory=lambda: SeenNotation(Notation()))
     missing_in: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     wishes: Wishes = field(default_factory=lambda: Wishes())
+    telling: tuple[tuple[str, float], ...] = ()
 
     @classmethod
     def of(

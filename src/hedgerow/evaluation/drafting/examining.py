@@ -7,6 +7,7 @@ column with very many values those come that most records have, and some of the 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from hedgerow.engines import opening
 from hedgerow.engines.counting import CountedValues, CountingSession, count_values, first_rows
 from hedgerow.engines.place import read_place
 from hedgerow.engines.servers import open_server
-from hedgerow.errors import DataError, Problem
+from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn, is_plain
 from hedgerow.evaluation.drafting.draft import (
     LOOKING,
@@ -39,6 +40,10 @@ from hedgerow.types import Progress, silent
 if TYPE_CHECKING:
     import pyarrow as pa
 
+USUAL_SIZE = 3
+MOST_COLUMNS_SCORED = 20
+MOST_SCORING = 20_000_000
+"""Records times combinations of columns that a draft looks at, to say which columns to coarsen first."""
 MOST_VALUES = 100_000
 """Values of a column that come here, at most, from a table that is not in memory."""
 UNREADABLE = {"format", "not-a-number"}
@@ -98,11 +103,35 @@ def draft_plan(
     seen = examine(source, form, progress, rows=0, trust_names=trust_names)
     if wishes is not None:
         seen = seen.decided(wishes)
-    text = seen.to_yaml()
+    plan = Plan.loads(seen.to_yaml(), file="draft")
+    seen = replace(seen, telling=_telling(source, seen, plan))
     if not limits:
-        return text
-    plan = Plan.loads(text, file="draft")
+        return seen.to_yaml()
     return seen.to_yaml(propose_for(*opening.read_microdata(source, plan.settled()), plan, withhold, progress=progress))
+
+
+def _telling(source: Any, seen: Examination, plan: Plan) -> tuple[tuple[str, float], ...]:
+    """Say which columns make people special uniques most: each with its share of all scores, the greatest first.
+
+    Nothing for a table that is large or on a server, or has a single quasi-identifier: that takes long, or tells
+    nothing. It is a hint: where the table cannot be read as the draft says, there is none.
+    """
+    from hedgerow.evaluation.assessing.assessing import assess  # it looks at drafts for its columns
+
+    names = plan.quasi_identifiers
+    if is_server(source) or opening.is_large_file(source) or not 2 <= len(names) <= MOST_COLUMNS_SCORED:
+        return ()
+    sizes = range(1, min(USUAL_SIZE, len(names)) + 1)
+    work = [sum(math.comb(len(names), length) for length in range(1, size + 1)) * seen.records for size in sizes]
+    size = sum(one <= MOST_SCORING for one in work)
+    if not size:
+        return ()
+    try:
+        shares = assess(source, plan, size=size).parts
+    except HedgerowError:
+        return ()
+    found = [(part.column, part.share_of_scores) for part in shares if part.share_of_scores]
+    return tuple(sorted(found, key=lambda one: -one[1]))
 
 
 def examine(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hedgerow.microdata.notes import ColumnNote
 
 _WIDTH = 108
+MOST_TOLD = 5
 
 
 def write_draft(seen: Examination, limits: ProposedLimits | None = None) -> str:
@@ -146,6 +147,7 @@ def _foot(seen: Examination, limits: ProposedLimits | None) -> str:
         if quasi_identifiers > 5
         else ""
     )
+    many += _coarsen_first(seen)
     return (
         "# What must hold: everyone in the release looks like at least k - 1 others in all quasi-identifiers.\n"
         f"# {USUAL.k} is usual for {USUAL.title.lower()}, {AUDIENCES['public'].k} for the public.\n"
@@ -154,6 +156,15 @@ def _foot(seen: Examination, limits: ProposedLimits | None) -> str:
         "# longer, longest for minutes on large tables.\n"
         "method: {name: cluster, improve: quick}\n"
     )
+
+
+def _coarsen_first(seen: Examination) -> str:
+    """Say which columns make people unique most, so that limits and bands are looked at there first."""
+    if not seen.telling:
+        return ""
+    shares = ", ".join(f"{_key(name)} ({share:.0%})" for name, share in seen.telling[:MOST_TOLD])
+    text = f"Coarsen first what singles people out, by its share of the scores of special uniques (SUDA): {shares}."
+    return textwrap.fill(text, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False) + "\n"
 
 
 def _promise(seen: Examination, withheld: bool) -> str:

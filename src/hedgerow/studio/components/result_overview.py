@@ -109,6 +109,10 @@ def show_tiles(run: Run) -> None:
                 theme.tile("loss without the link", f"{units['ntil_not_linked']:.4f}", "loss-not-linked", text)
         bound = "of 1 (NTIL)" if most is None else f"NTIL; {most:.4f} at most" if plan.keeps_limits else "NTIL"
         theme.tile("loss", f"{facts['ntil']:.4f}", "loss", bound)
+        if "estimated_risk" in facts:
+            risk = facts["estimated_risk"]
+            before = f"estimated by weights; {risk['before']['expected']:,.4g} as they were"
+            theme.tile("would be found", f"{risk['expected']:,.4g}", "expected", before)
         good = near_the_best(facts.get("optimality"))
         if good:
             theme.tile("at least", f"{facts['optimality']['at_least']:.4f}", "optimality", good)

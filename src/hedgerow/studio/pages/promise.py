@@ -81,6 +81,7 @@ class _Form:
             with ui.element("div").classes("studio-halves"):
                 self._groups()
                 self._withholding()
+            self._sample()
             self._models()
             self._rules()
             self._weights()
@@ -139,6 +140,45 @@ class _Form:
                 self._text(label, drift, "drift", lambda value: self._bench.change(drift=value or None))
                 label = "Seed: another number starts grouping elsewhere"
                 self._number(label, plan.seed, lambda value: self._bench.change(seed=_whole(value, 0, "seed")), "seed")
+
+    def _sample(self) -> None:
+        """Ask for the column of sampling weights; with one, how many people every group must stand for."""
+        plan = self._bench.plan
+        assert plan is not None
+        weight = "" if plan.weight is None else plan.weight.column
+        columns = list(dict.fromkeys([*plan.columns("other", "identifier"), *([weight] if weight else [])]))
+        with theme.card():
+            theme.heading("Sample")
+            text = "If the records are a sample, a column may say how many people each stands for. The result then has "
+            ui.label(text + "the risk in view of all of them, estimated, before and after.").classes("muted small")
+            with ui.element("div").classes("studio-halves"):
+                options = {"": "none: these are all people, or nobody knows", **{name: name for name in columns}}
+                select = ui.select(options, value=weight, label="Column of sampling weights").classes("w-full")
+                select.props("outlined dense data-testid=weight").on_value_change(self._taking(self._take_weight))
+                if weight:
+                    label = "k-map: people whom every group stands for, at least (estimated; empty: not asked)"
+                    self._number(label, plan.privacy.k_map, self._take_k_map, "k-map")
+            if weight and plan.publishes_weights:
+                text = "The weights are published as they are, since their column has the role other. "
+                ui.label(text + "A weight that few share tells them apart.").classes("small")
+
+    def _take_weight(self, column: str) -> tuple[Problem, ...]:
+        plan = self._bench.plan
+        assert plan is not None
+        asked = plan.to_dict()["privacy"]
+        if not column:  # nothing is left to estimate k-map from
+            asked = {name: part for name, part in asked.items() if name != "k_map"}
+        problems = self._bench.change(weight=column or None, privacy=asked)
+        if not problems:
+            self.build()
+        return problems
+
+    def _take_k_map(self, value: Any) -> tuple[Problem, ...]:
+        plan = self._bench.plan
+        assert plan is not None
+        people = None if value is None else _whole(value, 2, "k-map")
+        asked = {**plan.to_dict()["privacy"], "k_map": people}
+        return self._bench.change(privacy={name: part for name, part in asked.items() if part is not None})
 
     def _models(self) -> None:
         plan = self._bench.plan
