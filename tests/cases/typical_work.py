@@ -46,6 +46,7 @@ def _release_once(folder: Path) -> None:
     """All that is done with a table and a plan."""
     _run("demo", "-o", folder / "clinic")
     data, plan = folder / "clinic" / "patients.csv", folder / "clinic" / "plan.yaml"
+    _run("inspect", data)
     _run("plan", "draft", data, "-o", folder / "drafted.yaml")
     _run("plan", "check", folder / "drafted.yaml")
     _run("plan", "to-arx", plan, "-o", folder / "arx", "--data", data)

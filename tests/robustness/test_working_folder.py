@@ -65,6 +65,7 @@ def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedPr
 
 EVERY_COMMAND = (
     "plan schema",
+    "inspect all.csv",
     "plan draft all.csv",
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",

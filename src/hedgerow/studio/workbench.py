@@ -112,10 +112,12 @@ class Workbench:
         self.store_job: Job | None = None  # a change of the maintained release, or a look at it
         self.jobs: list[Job] = []  # all work besides runs: reports, and the above
         self.rows_are_people = False  # somebody has said so
+        self.reading_shown: bool | None = None  # whether somebody has opened or closed how the file is read
         self._drafted: Plan | None = None  # as the draft was, before anybody changed it
         self._past: list[Plan] = []
         self._future: list[Plan] = []
         self._lock = threading.RLock()
+        self._reading = threading.Lock()
         self._outlook: tuple[str, Outlook] | None = None
         self._nodes: tuple[str, Job] | None = None  # a list of nodes of the lattice, and what it was made of
 
@@ -134,23 +136,26 @@ class Workbench:
             self.rows_are_people = False
             self.plan_file = PlanFile(found["text"], None if file is None else Path(file))
             self._drafted = taken if plan is None else None
+            self.reading_shown = None
             self._begin(taken)
 
-    def read_otherwise(self, **keys: Any) -> None:
+    def read_otherwise(self, said: Mapping[str, Any], forget: Sequence[str] = ()) -> None:
         """Read the table in another way than was assumed: what is said of it holds, the rest is found out anew.
 
-        Columns that somebody has decided about stay as they are; what was only drafted is drafted again.
+        Columns that somebody has decided about stay as they are; what was only drafted is drafted again. ``forget``:
+        what was said before, and is to be found out again.
         """
-        assert self.source is not None
-        assert self.plan is not None
-        form = {**(self.source.form or {}), **keys}
-        form = {key: value for key, value in form.items() if value is not None}
-        found = self._reader.ask("examine", self.source.place, plan_file=None, form=form, draft=True)
-        drafted = Plan.from_dict(found["plan"], base=None)
-        with self._lock:
-            self.source = self.source.seen_anew(found)
-            before, self._drafted = self._drafted, drafted
-            self._begin(_redrafted(self.plan, before, drafted))
+        with self._reading:  # what is said while the table is read counts too
+            source, plan = self.source, self.plan
+            assert source is not None
+            assert plan is not None
+            form = {key: value for key, value in {**(source.form or {}), **said}.items() if key not in forget}
+            found = self._reader.ask("examine", source.place, plan_file=None, form=form, draft=True)
+            drafted = Plan.from_dict(found["plan"], base=None)
+            with self._lock:
+                before, self._drafted = self._drafted, drafted
+                self.source = source.seen_anew(found)
+                self._begin(_redrafted(self.plan or plan, before, drafted))
 
     def read_plan(self, path: Path, name: str) -> tuple[Plan, PlanFile]:
         """Read a plan that somebody brought, which names no files."""

@@ -119,9 +119,9 @@ class Examination:
         stated = frozenset() if given is None else frozenset(given.model_fields_set)
         markers = () if "missing" in stated else markers_in(columns)
         left = [column.without(markers) for column in columns]
-        asked = found.notation if stated & {"decimal", "thousands"} else None
-        notation = notation_of(left, asked)
-        if notation.others and found.delimiter is None and asked is None:  # the table has numbers that are no text
+        asked = stated & {"decimal", "thousands"}
+        notation = notation_of(left, found.notation, asked)
+        if notation.others and found.delimiter is None and not asked:  # the table has numbers that are no text
             notation = SeenNotation(Notation())
         own = {} if "missing_in" in stated else {column.name: _standing_out(column, notation) for column in left}
         missing_in = {name: counts for name, counts in own.items() if counts}

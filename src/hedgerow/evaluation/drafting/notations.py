@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hedgerow.evaluation.drafting.column import MOSTLY_NUMBERS, SeenColumn
@@ -42,17 +42,21 @@ class SeenNotation:
     others: tuple[str, ...] = ()
 
 
-def notation_of(columns: Sequence[SeenColumn], given: Notation | None = None) -> SeenNotation:
-    """Find the notation in which most columns are numbers.
+def notation_of(columns: Sequence[SeenColumn], given: Notation, stated: Collection[str] = ()) -> SeenNotation:
+    """Find the notation in which most columns are numbers; what of ``given`` is ``stated`` stands.
 
     Examples
     --------
     >>> costs = SeenColumn("costs", 3, {"1.234,50": 1, "7,25": 1, "12": 1})
-    >>> notation_of([costs])
+    >>> notation_of([costs], Notation())
     SeenNotation(notation=Notation(decimal=',', thousands='.'), columns=('costs',), ambiguous=(), others=())
     """
     written = [column for column in columns if column.counts and _has_sign(column.counts)]
-    best = given or max(NOTATIONS, key=lambda one: (sum(is_in(column, one) for column in written), -_rank(one)))
+    possible = [one for one in NOTATIONS if all(getattr(one, sign) == getattr(given, sign) for sign in stated)]
+    best = max(
+        possible or [given],
+        key=lambda one: sum(is_in(column, one) for column in written),  # of equal ones the first
+    )
     usual = Notation()
     inside = [column for column in written if is_in(column, best)]
     return SeenNotation(
@@ -67,10 +71,6 @@ def is_in(column: SeenColumn, notation: Notation) -> bool:
     """Tell whether nearly all values of a column are numbers in a notation."""
     fitting = sum(count for label, count in column.weights.items() if notation.number(label) is not None)
     return fitting >= MOSTLY_NUMBERS * sum(column.weights.values()) > 0
-
-
-def _rank(notation: Notation) -> int:
-    return NOTATIONS.index(notation)
 
 
 def _has_sign(labels: Iterable[str]) -> bool:

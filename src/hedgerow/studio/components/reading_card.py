@@ -41,8 +41,13 @@ def show_reading_card(bench: Workbench, changed: Callable[[], Awaitable[None] | 
     assert plan is not None
     unsure = source.read.to_check
     state = "1 thing to check" if unsure == 1 else f"{unsure} things to check" if unsure else "nothing to check"
+    opened = bool(unsure) if bench.reading_shown is None else bench.reading_shown
+
+    def keep(event: Any) -> None:
+        bench.reading_shown = bool(event.value)
+
     with (
-        ui.expansion("How the file is read", caption=state, icon="description", value=bool(unsure))
+        ui.expansion("How the file is read", caption=state, icon="description", value=opened, on_value_change=keep)
         .classes("w-full studio-card")
         .props("data-testid=how-it-is-read")
     ):
@@ -63,27 +68,38 @@ def _show(bench: Workbench, one: Mapping[str, Any], changed: Callable[[], Awaita
     """Show one thing that is assumed."""
     key = one["key"]
 
+    chosen = key in CHOICES or key == "sheet"
+    known = None if chosen else _written(key, one["value"])
+
     async def say(event: Any) -> None:
-        value = _said(key, event if isinstance(event, str) else event.value)
+        nonlocal known
+        typed = event if isinstance(event, str) else event.value
+        if isinstance(event, str) and typed.strip() == known:  # a field that was left as it was
+            return
+        known = typed
+        value = _said(key, typed)
+        with row:
+            ui.spinner(size="sm")
+            ui.label("Reading again …").classes("small").props("role=status data-testid=reading-again")
         try:
             if key == "output":
                 data = {**(bench.plan.to_dict().get("data", {}) if bench.plan else {}), "output": value}
                 data = {name: part for name, part in data.items() if part is not None}
                 theme.refuse(await aside(lambda: bench.change(data=data)))
             else:
-                await aside(lambda: bench.read_otherwise(**{**_beside(bench, key), key: value}))
+                await aside(lambda: bench.read_otherwise({key: value}, _no_longer(bench, key, value)))
         finally:
             if (again := changed()) is not None:
                 await again
 
-    with ui.row().classes("w-full items-center gap-3 reading-row"):
-        if key in CHOICES or key == "sheet":
+    with ui.row().classes("w-full items-center gap-3 reading-row") as row:
+        if chosen:
             _choice(bench, one, say)
         else:
-            field = ui.input(one["title"], value=_written(key, one["value"])).classes("reading-control")
+            field = ui.input(one["title"], value=known).classes("reading-control")
             field.props(f'outlined dense data-testid=read-{key} placeholder="{PLACEHOLDERS.get(key, "")}"')
             field.on("keydown.enter", theme.safely(lambda: say(field.value)))
-            field.on("blur", theme.safely(lambda: _if_new(field.value, one, say)))
+            field.on("blur", theme.safely(lambda: say(field.value)))
         with ui.column().classes("gap-0 col"):
             if key not in CHOICES:
                 ui.label(one["shown"]).classes("small")
@@ -92,11 +108,14 @@ def _show(bench: Workbench, one: Mapping[str, Any], changed: Callable[[], Awaita
             ui.label("check").classes("chip warn")
 
 
-def _beside(bench: Workbench, key: str) -> dict[str, Any]:
-    """Return what is said too where one thing is: of the two signs in numbers both are."""
-    if key not in ("decimal", "thousands") or bench.plan is None:
-        return {}
-    return {"decimal": bench.plan.data.decimal, "thousands": bench.plan.data.thousands}
+def _no_longer(bench: Workbench, key: str, value: Any) -> tuple[str, ...]:
+    """Return what is found out again where something is said: of the two signs in numbers the one that is the same."""
+    other = {"decimal": "thousands", "thousands": "decimal"}.get(key)
+    if value is None and key in ("dates", "sheet"):
+        return (key,)
+    if other is None or bench.plan is None or getattr(bench.plan.data, other) != value:
+        return ()
+    return (other,)
 
 
 PLACEHOLDERS = {
@@ -104,11 +123,6 @@ PLACEHOLDERS = {
     "missing_in": "height: 999; weight: 0 | 999",
     "dates": "%d.%m.%Y | %Y-%m-%d",
 }
-
-
-async def _if_new(text: str, one: Mapping[str, Any], say: Callable[[Any], Awaitable[None]]) -> None:
-    if text.strip() != _written(one["key"], one["value"]):
-        await say(text)
 
 
 def _choice(bench: Workbench, one: Mapping[str, Any], say: Callable[[Any], Awaitable[None]]) -> None:
