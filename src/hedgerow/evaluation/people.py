@@ -22,7 +22,20 @@ from hedgerow.plan import Plan
 
 LEAST_ROWS, MOST_ROWS = 1.05, 200.0
 """Rows of a person on average, where a column may be one that names people."""
-PARTS_OF_NAMES = {"name", "first", "last", "given", "family", "middle", "maiden", "surname", "forename", "vorname"}
+PARTS_OF_NAMES = {"name", "first", "last", "given", "family", "middle", "maiden", "surname", "forename", "vorname"} | {
+    *(
+        "nachname",
+        "familienname",
+        "firstname",
+        "lastname",
+        "fullname",
+        "nom",
+        "prenom",
+        "prénom",
+        "apellido",
+        "apellidos",
+    )
+}
 """Of columns called so, repeated values are namesakes."""
 
 
