@@ -123,6 +123,21 @@ def test_the_plan_is_saved_to_its_file_with_its_comments(
         assert Plan.load(other) == Plan.load(plan)
 
 
+def test_columns_have_titles_and_count_as_numbers_or_words(studio: Served, new_page: NewPage) -> None:
+    page = open_made_up(studio, new_page)
+    fill(page, "title-age", "Age in years")
+    fill(page, "title-age", "Age at admission")
+    page.click("[data-testid=nav-limits]")
+    choose_attribute(page, "age")
+    page.click("[data-testid=hierarchy]")
+    choose(page, "builder-numeric", "words, each for itself")
+    page.wait_for_timeout(600)
+    page.click("[data-testid=builder-apply]")
+    page.wait_for_selector("[data-testid=builder]", state="detached")
+    plan = Plan.loads(plan_text(page), base=None)
+    assert (plan.attributes["age"].title, plan.attributes["age"].numeric) == ("Age at admission", False)
+
+
 def test_levels_are_chosen_by_example(studio: Served, new_page: NewPage) -> None:
     page = open_made_up(studio, new_page)
     page.click("[data-testid=nav-limits]")

@@ -17,6 +17,9 @@ from hedgerow.plan.hierarchy import Hierarchy, builders
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS, typed_numbers
 from hedgerow.plan.hierarchy.numbers import number_label
 
+NUMERIC: dict[str, bool | None] = {"": None, "numbers": True, "words": False}
+"""Whether rules and research value see numbers, as a person chooses it; None: as the kind of hierarchy has it."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -49,7 +52,8 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     ({'bands': [5, 20]}, ('37', '35-39', '20-39', '*'))
     """
     unknown = typed.get("unknown", "error")
-    keys: dict[str, Any] = {"intervals": None, "snap": None, "numeric": None, "hierarchy": None, "unknown": unknown}
+    keys: dict[str, Any] = {"intervals": None, "snap": None, "hierarchy": None, "unknown": unknown}
+    keys["numeric"] = NUMERIC[typed.get("numeric", "")]
     if kind == "free":
         snap = typed_numbers(typed.get("snap", ""))
         if len(snap) > 1:
@@ -74,6 +78,7 @@ def first_choice(column: SeenColumn, attribute: Attribute) -> tuple[str, dict[st
     typed: dict[str, Any] = {
         "snap": "" if attribute.snap is None else number_label(attribute.snap),
         "unknown": attribute.unknown,
+        "numeric": next(word for word, numeric in NUMERIC.items() if numeric == attribute.numeric),
     }
     numbers = sorted(column.numbers)
     for kind in HIERARCHY_KINDS:

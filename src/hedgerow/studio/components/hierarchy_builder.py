@@ -24,6 +24,11 @@ UNKNOWN = {
     "withhold": "withhold the record",
     "own-leaf-under-root": "put the value directly under the root",
 }
+COUNTS = {
+    "": "what its kind of hierarchy says",
+    "numbers": "numbers, of which spans count",
+    "words": "words, each for itself",
+}
 MOST_PREVIEWED = 2_000
 """Rows of a tree that a preview shows; the dialog has no room for more."""
 
@@ -76,6 +81,9 @@ class HierarchyBuilder:
                 rest = ui.select(UNKNOWN, value=self._typed["unknown"], label="If a value has no place in it")
                 rest.classes("w-full").props("outlined dense data-testid=builder-unknown")
                 rest.on_value_change(lambda event: self._type("unknown", event.value))
+                counts = ui.select(COUNTS, value=self._typed["numeric"], label="For rules and research value it holds")
+                counts.classes("w-full").props("outlined dense data-testid=builder-numeric")
+                counts.on_value_change(lambda event: self._type("numeric", event.value))
                 self._problems = ui.column().classes("w-full gap-2").props("aria-live=polite")
                 self._preview = ui.column().classes("w-full gap-2")
             with ui.row().classes("w-full justify-end"):

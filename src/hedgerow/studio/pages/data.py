@@ -292,6 +292,8 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
         theme.mark(choice.props("outlined dense"), f"role-{column.name}")
         if role is None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
+        elif role != "identifier":
+            _show_title(session, column)
         if column.nearly_unique and role in ("sensitive", "other"):
             theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
         for number, advice in enumerate(advice_on(column, plan)):
@@ -317,6 +319,24 @@ async def _follow(session: Session, body: ui.column, column: ColumnView, advice:
             theme.refuse(await aside(lambda: session.bench.change_attribute(column.name, **dict(advice.keys or {}))))
     finally:
         _show_table(session, body)
+
+
+def _show_title(session: Session, column: ColumnView) -> None:
+    """Let a column have the title that reports and files of other programs call it by."""
+    assert session.bench.plan is not None
+    taken = [session.bench.plan.attributes[column.name].title or ""]
+    field = ui.input("Title (optional)", value=taken[0]).classes("w-full")
+    theme.mark(field.props("outlined dense autocomplete=off"), f"title-{column.name}")
+
+    async def left(_: Any) -> None:
+        title = (field.value or "").strip()
+        if title == taken[0]:
+            return
+        keys = {"title": title or None}
+        if await theme.taken_at(field, lambda: aside(lambda: session.bench.change_attribute(column.name, **keys))):
+            taken[0] = title
+
+    field.on("blur", theme.safely(left)).on("keydown.enter", theme.safely(left))
 
 
 def _show_values(column: ColumnView) -> None:
