@@ -60,7 +60,7 @@ def _studio(page: Any) -> None:
     page.click("[data-testid=nav-run]")
     page.click("[data-testid=start]")
     page.click("[data-testid=result-1]", timeout=120_000)
-    page.wait_for_load_state("networkidle")
+    page.locator("[data-testid=verdict]").wait_for()
     _take(page, "studio-result", height=1300)
 
 
@@ -70,9 +70,7 @@ def _proposals(page: Any) -> None:
     page.get_by_role("option", name="all columns").click()
     page.click("[data-testid=propose-work]")
     page.locator("[data-testid=propose-use]").wait_for()
-    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")  # the bar covers nothing there
-    _take(page, "studio-proposals")
-    page.evaluate("window.scrollTo(0, 0)")
+    _take(page, "studio-proposals", height=1000)
 
 
 def _take(page: Any, name: str, height: int | None = None) -> None:
