@@ -14,6 +14,8 @@ from hedgerow.studio.limit_changes import in_short
 from hedgerow.studio.workbench import Workbench
 
 USUAL = "5%"
+LEVELS = ", none above level"
+"""Where a proposal goes on in steps of a hierarchy, which people do not count here."""
 SCOPES = {"open": "columns that have no limit", "all": "all columns, whatever limits they have"}
 
 
@@ -97,7 +99,7 @@ class LimitProposals:
                     box.props["aria-label"] = f"Take the limit of {name}"
                     box.props["data-testid"] = f"propose-take-{name}"
                     self._taken[name] = box
-            for text in (name, self._in_words(name, limit), each["keeps"]):
+            for text in (name, self._in_words(name, limit), each["keeps"].partition(LEVELS)[0]):
                 with ui.element("td"):
                     ui.label(text)
             with ui.element("td").classes("number"):
