@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         weights,
     )
     from hedgerow.errors import BrokenPromise, DataError, DoneBut, HedgerowError, NoSolution, PlanError, Problem
-    from hedgerow.evaluation.analysing import Estimate, TypedRelease, read_release
+    from hedgerow.evaluation.analysing import Estimate, TypedRelease, Utility, read_release, utility
     from hedgerow.evaluation.assessing import Assessment, assess
     from hedgerow.evaluation.attacking import Attack, attack
     from hedgerow.evaluation.comparison import Comparison
@@ -103,6 +103,8 @@ _HOME = {
     "read_hierarchy": "plan.hierarchy",
     "read_release": "evaluation.analysing",
     "TypedRelease": "evaluation.analysing",
+    "Utility": "evaluation.analysing",
+    "utility": "evaluation.analysing",
     "report": "reports.reporting",
     "save": "api",
     "sign": "api",
@@ -140,6 +142,7 @@ __all__ = [
     "Report",
     "SignOff",
     "TypedRelease",
+    "Utility",
     "Verification",
     "__version__",
     "anonymize",
@@ -165,6 +168,7 @@ __all__ = [
     "save",
     "sign",
     "simulate",
+    "utility",
     "verify",
     "weights",
     "write_hierarchy",

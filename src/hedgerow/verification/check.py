@@ -27,7 +27,7 @@ from hedgerow.verification.promises.units import check_units
 from hedgerow.verification.promises.weights import check_weights
 from hedgerow.verification.reading.link import read_link
 from hedgerow.verification.reading.original import read_original
-from hedgerow.verification.reading.population import People, read_people
+from hedgerow.verification.reading.population import PeopleRead, read_people
 from hedgerow.verification.reading.published import Unreadable, list_release, read_release
 from hedgerow.verification.reading.stated import FACTS, is_proven
 from hedgerow.verification.result import Promise, Verification
@@ -92,7 +92,7 @@ def verify_release(
     return replace(found, promises=(listing.promise, *found.promises))
 
 
-def conclude(evidence: Evidence, place: str, people: People | None = None) -> Verification:
+def conclude(evidence: Evidence, place: str, people: PeopleRead | None = None) -> Verification:
     """Check every promise, and say which facts were found again and which are the maker's word."""
     found = tuple(promises(evidence, people))
     stated = [fact for fact in FACTS if fact.name in evidence.published.facts]
@@ -106,7 +106,7 @@ def conclude(evidence: Evidence, place: str, people: People | None = None) -> Ve
     )
 
 
-def promises(evidence: Evidence, people: People | None = None) -> Iterable[Promise]:
+def promises(evidence: Evidence, people: PeopleRead | None = None) -> Iterable[Promise]:
     """Check one promise after the other."""
     yield check_plan(evidence.published)
     yield check_facts(evidence.published)

@@ -16,7 +16,7 @@ import numpy as np
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
 from hedgerow.verification.counting.evidence import Evidence
-from hedgerow.verification.reading.population import People
+from hedgerow.verification.reading.population import PeopleRead
 from hedgerow.verification.result import Promise
 from hedgerow.verification.values.columns import Cell, Column, FreeJudge, TreeJudge, one_level
 from hedgerow.verification.values.numbers import read_number, read_span
@@ -25,7 +25,7 @@ from hedgerow.verification.values.trees import OneLevel
 CLOSE = 1e-9
 
 
-def check_population(evidence: Evidence, people: People | None) -> Iterator[Promise]:
+def check_population(evidence: Evidence, people: PeopleRead | None) -> Iterator[Promise]:
     """Check what is asked of the population, and what facts.json says of it."""
     plan, facts = evidence.plan, evidence.published.facts
     if people is None:
@@ -81,7 +81,7 @@ def _by_the_facts(plan: Plan, facts: Mapping[str, Any]) -> Iterator[Promise]:
         yield Promise("presence", f"{_written(asked.at_least)} to {_written(asked.at_most)}", word.format(said), kept)
 
 
-def count_fitting(evidence: Evidence, people: People) -> IntArray:
+def count_fitting(evidence: Evidence, people: PeopleRead) -> IntArray:
     """Count the people who fit each published combination."""
     combinations, plan = evidence.combinations, evidence.plan
     places = [list(combinations.labels).index(name) for name in people.values]

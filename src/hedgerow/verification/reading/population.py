@@ -20,7 +20,7 @@ from hedgerow.verification.values.numbers import read_number
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PeopleRead:
     """People, by what the plan looks them up by.
 
     Attributes
@@ -38,7 +38,7 @@ class People:
     counts: IntArray
 
 
-def read_people(source: Any, plan: Plan) -> People:
+def read_people(source: Any, plan: Plan) -> PeopleRead:
     """Read the columns by which a plan looks people up, from a path or a table in memory."""
     asked = plan.population
     if asked is None or asked.columns is None:
@@ -80,4 +80,4 @@ def read_people(source: Any, plan: Plan) -> People:
     rows, place = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     people = np.zeros(len(rows), np.int64)
     np.add.at(people, place.reshape(-1), counts)
-    return People(values, rows, people)
+    return PeopleRead(values, rows, people)
