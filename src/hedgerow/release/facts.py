@@ -84,7 +84,7 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
     if microdata.weight_of is not None:
-        facts["estimated_risk"] = estimated_risk(plan, microdata, recoding)
+        facts["estimated_risk"] = estimated_risk(plan, table, microdata, recoding)
     if microdata.population is not None:
         facts |= population_facts(plan, microdata, recoding, solution.details.get("levels"))
     if plan.method.suppress:

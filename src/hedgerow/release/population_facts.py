@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.microdata import Microdata
-from hedgerow.microdata.microdata import MILLION
+from hedgerow.microdata import Microdata, Table
+from hedgerow.microdata.microdata import MILLION, ranks
+from hedgerow.microdata.ordering import number_rows
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.privacy.requirement import weight_by_group
@@ -36,14 +37,18 @@ def population_facts(
     }
 
 
-def estimated_risk(plan: Plan, microdata: Microdata, recoding: Recoding) -> dict[str, Any]:
-    """Estimate from sampling weights how likely a match with a released record is right, before and after."""
+def estimated_risk(plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> dict[str, Any]:
+    """Estimate from sampling weights how likely a match with a released record is right, before and after.
+
+    Before are the values as they were read: where ends of intervals are moved to a grid, profiles are coarser.
+    """
     assert microdata.weight_of is not None
     inside = recoding.group_of >= 0
-    before = np.where(inside, microdata.profile_of_unit, -1)
+    as_read, different = number_rows([ranks(table.columns[name])[0] for name in plan.quasi_identifiers])
+    before = np.where(inside, as_read[microdata.record_of], -1)
     after, unchanged = (
         _estimated(microdata, group_of, groups)
-        for group_of, groups in ((recoding.group_of, recoding.groups), (before, len(microdata.profiles)))
+        for group_of, groups in ((recoding.group_of, recoding.groups), (before, different))
     )
     released = microdata.weight_of[inside]
     facts: dict[str, Any] = {

@@ -37,6 +37,7 @@ ROWS = {
     "age": ["30", "2", "34", "4", "60", "62", "61", "65", "20"],
     "ill": ["w", "x", "y", "z", "w", "x", "y", "z", "w"],
 }
+AGE_ON_A_GRID = {"role": "quasi-identifier", "intervals": "free", "snap": 10}
 SMALL: dict[str, Any] = {
     "unit": {"column": "hid", "same": ["place"]},
     "attributes": {
@@ -226,6 +227,16 @@ def test_a_linked_release_is_read_for_analysis_with_its_numbers(tmp_path: Path) 
     typed = hr.read_release(tmp_path / "release")
     assert list(typed.columns) == ["hid", "place", "age", "ill"]
     assert sorted(set(typed.to_arrow().column("hid").to_pylist())) == [1, 2, 3, 4]
+
+
+def test_sampling_weights_go_with_units_whose_ages_are_moved_to_a_grid(tmp_path: Path) -> None:
+    raw = SMALL | {"weight": "weight", "attributes": SMALL["attributes"] | {"age": AGE_ON_A_GRID}}
+    rows = ROWS | {"weight": [str(100 + number) for number in range(9)]}
+    release = hr.anonymize(pa.table(rows), hr.Plan.from_dict(raw))
+    assert release.verification is not None
+    assert release.verification.kept
+    before = release.facts["estimated_risk"]["before"]
+    assert before["fewest_people"] == 100  # ages as they were read: everybody is alone
 
 
 # -- what is wrong with plans and data -----------------------------------------------------------------------------------
