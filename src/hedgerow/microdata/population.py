@@ -58,6 +58,8 @@ class Population:
         By column, the code here of every code of the microdata.
     left_out
         People with a value that the hierarchies do not have; they fit nothing.
+    marked
+        The limits that each column of the microdata had, as its nodes; here they have counterparts.
     """
 
     source: str
@@ -68,6 +70,7 @@ class Population:
     counts: IntArray
     of_code: tuple[IntArray, ...]
     left_out: int
+    marked: tuple[tuple[int, ...], ...] = ()
 
     @property
     def people(self) -> int:
@@ -90,7 +93,10 @@ class Population:
             lo, hi = of_code[shown.lo], of_code[shown.hi]
             return _Ranges(np.where(everybody, -1, lo), np.where(everybody, here.domain_size, hi))
         assert isinstance(here, TreeColumn)
-        node = _same_nodes(column, here)[shown.node]
+        same = _same_nodes(column, here)
+        if column.marked != self.marked[at]:  # the limits were changed, or lifted, after the table was read
+            here = replace(here, marked=tuple(int(same[node]) for node in column.marked if same[node] >= 0))
+        node = same[shown.node]
         tree, known = here.hierarchy, node >= 0
         lo = np.where(everybody, -1, np.where(known, tree.first_leaf[node], 0))
         hi = np.where(everybody, here.domain_size, np.where(known, tree.last_leaf[node], -1))
@@ -257,7 +263,12 @@ def populate(plan: Plan, columns: tuple[QuasiIdentifier, ...]) -> Population | N
         people,
         tuple(part.of_code for part in parts),
         int(read.counts[~known].sum()),
+        tuple(_marked(columns[position]) for position in positions),
     )
+
+
+def _marked(column: QuasiIdentifier) -> tuple[int, ...]:
+    return column.marked if isinstance(column, TreeColumn) else ()
 
 
 @contextmanager

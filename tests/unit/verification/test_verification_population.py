@@ -160,3 +160,16 @@ def test_the_same_release_in_duckdb(tmp_path: Path) -> None:
     names = ("data.csv", "plan.yaml", "facts.json")
     one, other = ([(tmp_path / engine / name).read_bytes() for name in names] for engine in ("local", "duckdb"))
     assert one == other
+
+
+def test_limits_that_are_lifted_or_proposed_count_in_the_population_too(tmp_path: Path) -> None:
+    """Without the limit on places nobody more would be withheld; nor are people lost who had the limit before."""
+    pa.csv.write_csv(table(PEOPLE), tmp_path / "register.csv")
+    asked = plan(k_map=20).to_dict() | {"population": str(tmp_path / "register.csv")}
+    asked["attributes"]["place"]["limit"] = {"level": 1}
+    limited = hr.Plan.from_dict(asked)
+    found = hr.explain(table(SAMPLE), limited).to_dict()
+    assert [(cause["saves"], cause["alone"]) for cause in found["causes"]] == [(0, 0)]
+    proposed = hr.propose_limits(table(SAMPLE), plan(k_map=20).replace(population=str(tmp_path / "register.csv")))
+    made = hr.anonymize(table(SAMPLE), proposed.plan, tmp_path / "out", population=table(PEOPLE))
+    assert made.facts["fewest_people"] >= 20

@@ -204,7 +204,7 @@ def propose_for(
         )
     raw = _with_limits(plan, proposed).to_dict()
     return ProposedLimits(
-        Plan.from_dict({**raw, "withhold": {"at_most": at_most.at_most}}, base=None),
+        Plan.from_dict({**raw, "withhold": {"at_most": at_most.at_most}}),
         tuple(limits),
         microdata.records,
         allowed,
