@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow import Plan, anonymize, explain, leave_out, open_release, report, verify
+from hedgerow import Plan, anonymize, assess, explain, leave_out, open_release, report, verify
 from hedgerow.evaluation.synthetic import census, write_demo
 from tests.engines.servers import execute, load
 from tests.studio.servers import Served, serving
@@ -35,6 +35,9 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
     page.goto(studio.link())
     page.set_input_files("[data-testid=upload-input]", made_up[0])
     expect_text(page, "records", "600")
+    page.wait_for_selector("[data-testid=assessment-verdict]")  # as it stands, before anything is done
+    found = assess(made_up[0])
+    assert f"{found.unique:,} of {found.people:,} people" in page.inner_text("[data-testid=assessment-verdict]")
     choose(page, "role-diagnosis", "sensitive: published as it is")
     page.click("[data-testid=ask-values-none]")  # what is asked of it comes on the screen of promises
     expect_text(page, "sensitive-columns", "1")

@@ -29,6 +29,8 @@ MOST_NODES = 100_000
 LONGEST_CELL = 200
 PREVIEW_ROWS = 12
 BARS = 6
+MOST_COMBINATIONS = 20
+"""Combinations of columns of which an assessment tells."""
 NICER = 5
 """The server goes first where processors are scarce."""
 
@@ -116,6 +118,15 @@ class TableReading:
         from hedgerow.anonymization.explanation import explain_limits
 
         return explain_limits(self._microdata(asked), self._planned(asked)).to_dict()
+
+    def assessment(self, asked: Asked) -> Answer:
+        """Say how much the table gives away as it stands, by the columns of the plan."""
+        from hedgerow.evaluation.assessing import assess
+
+        found = assess(asked["place"], self._given_plan(asked))
+        told = found.to_dict()
+        kept = {name: told[name] for name in ("people", "unique", "k", "columns", "parts", "disclosures")}
+        return {**kept, "telling": [asdict(one) for one in found.telling[:MOST_COMBINATIONS]]}
 
     def proposed_limits(self, asked: Asked) -> Answer:
         """Propose limits for some columns, so that no more than a share must be withheld."""
@@ -338,7 +349,7 @@ def _short(text: str) -> str:
 
 QUESTIONS = (
     *("examine", "plan", "written", "store", "fits", "outlook", "explanation", "look", "lifted", "examples"),
-    *("proposed_limits", "hierarchy", "first_wish", "wish"),
+    *("proposed_limits", "hierarchy", "first_wish", "wish", "assessment"),
 )
 
 

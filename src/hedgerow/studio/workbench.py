@@ -119,6 +119,7 @@ class Workbench:
         self._lock = threading.RLock()
         self._reading = threading.Lock()
         self._outlook: tuple[str, Outlook] | None = None
+        self._assessment: tuple[str, dict[str, Any]] | None = None
         self._nodes: tuple[str, Job] | None = None  # a list of nodes of the lattice, and what it was made of
 
     # -- the table -----------------------------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ class Workbench:
     def _begin(self, plan: Plan) -> None:
         self.plan = plan
         self._past, self._future = [], []
-        self._outlook = None
+        self._outlook = self._assessment = None
         self.version += 1
 
     # -- the plan ------------------------------------------------------------------------------------------------------
@@ -295,6 +296,14 @@ class Workbench:
     def explanation(self) -> Explanation:
         """What each limit costs and which single changes would help; takes longer than the outlook."""
         return explanation_of(self._ask("explanation", self._planned()))
+
+    def assessment(self) -> dict[str, Any]:
+        """How much the table gives away as it stands, by the columns of the plan; see ``Assessment.to_dict``."""
+        plan = self._planned()
+        key = plan.digest()
+        if self._assessment is None or self._assessment[0] != key:
+            self._assessment = key, self._ask("assessment", plan)
+        return self._assessment[1]
 
     def proposed_limits(self, withhold: str | None, columns: Sequence[str] | None) -> dict[str, Any]:
         """Limits proposed from the data for some columns, or for those without one: see ``ProposedLimits.to_dict``."""

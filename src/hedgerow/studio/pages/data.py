@@ -18,6 +18,7 @@ from hedgerow.reports.charts import bar_chart, histogram
 from hedgerow.studio import theme
 from hedgerow.studio.advice import Advice, advice_on, remarks_on
 from hedgerow.studio.background import aside
+from hedgerow.studio.components.assessment_card import show_assessment_card
 from hedgerow.studio.components.column_table import ColumnTable
 from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.people_question import show_people_question
@@ -210,6 +211,7 @@ def _show_table(session: Session, body: ui.column) -> None:
                 "No column is sensitive yet. If the table holds what nobody should learn of a person, mark it below.",
                 "warn",
             )
+        show_assessment_card(bench)
         with (
             ui.expansion("First records", icon="visibility").classes("w-full studio-card").props("data-testid=preview")
         ):
