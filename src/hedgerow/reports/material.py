@@ -133,6 +133,8 @@ def demands_of(plan: Plan) -> list[str]:
     >>> attributes = {"sex": "quasi-identifier", "illness": "sensitive"}
     >>> demands_of(Plan.from_dict({"attributes": attributes, "privacy": {"k": 5, "p": 2, "alpha": {"illness": 0.5}}}))
     ['k = 5', 'p = 2', 'alpha = 0.5 for illness']
+    >>> demands_of(Plan.from_dict({"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 3, "k_map": 20}}))
+    ['k = 3', 'k_map = 20']
     """
     found = [f"k = {plan.privacy.k}"]
     for model in PRIVACY_MODELS:
@@ -140,4 +142,9 @@ def demands_of(plan: Plan) -> list[str]:
             said = model.said(demand)
             if said:
                 found.append(said if column == "*" else f"{said} for {column}")
+    privacy = plan.privacy
+    if privacy.k_map is not None:
+        found.append(f"k_map = {privacy.k_map}" + (" estimated by weights" if plan.estimates_k_map else ""))
+    if privacy.presence is not None:
+        found.append(f"presence from {privacy.presence.at_least} to {privacy.presence.at_most}")
     return found
