@@ -46,7 +46,7 @@ def test_a_newcomer_goes_from_upload_to_a_verified_export(
     page.click("[data-testid=nav-promise]")
     fill(page, "k", "4")
     fill(page, "p", "2")
-    page.wait_for_selector("text=p = 2")
+    page.wait_for_selector("text=groups with 2 different values")
     page.click("[data-testid=next]")
     page.wait_for_url("**/run")
     page.click("[data-testid=start]")
