@@ -42,6 +42,7 @@ from hedgerow.types import BoolArray, Improve, IntArray, Steps
 MOST = 3  # times k: larger groups stay as they are
 PARTNERS = 16
 IN_SMALL_CELLS = 2  # rounds of exchanges at least: there they cost little
+IF_MORE_IS_ASKED = 1  # likewise, where more than k is: a round does more than as much time spent on tries
 HASTY = Searches(nearest=20, window=4, patience=200, partner_patience=800)
 PATIENT = Searches(nearest=30, window=4, patience=1_000, partner_patience=5_000)
 
@@ -55,8 +56,7 @@ class Effort:
     help
         What that comes to, in a few words.
     tries
-        Pools that are regrouped for every k records; a quarter more where more than k is asked, because fewer of
-        them can be.
+        Pools that are regrouped for every k records.
     passes
         Rounds of exchanges, at most.
     searches
@@ -86,21 +86,26 @@ class Effort:
 
 EFFORTS: dict[str, Effort] = {
     "quick": Effort("searches for groups that lose less", 12, 0, HASTY, looks=40_000, tries_at_ten=8),
-    "thorough": Effort("searches some six times as long", 90, 2, PATIENT, looks=200_000),
+    "thorough": Effort("searches some six times as long", 110, 2, PATIENT, looks=200_000),
     "longest": Effort(
-        "searches for minutes on large tables, for what is published once a year", 450, 3, PATIENT, looks=1_000_000
+        "searches for minutes on large tables, for what is published once a year", 800, 3, PATIENT, looks=1_000_000
     ),
 }
 """By name, each longer than the one before; see :data:`hedgerow.types.Improve`."""
 
 
-def heat_of(k: int) -> int:
+def heat_of(k: int, more: bool = False) -> int:
     """By how much a try may raise the loss at first, in thousandths of what a group loses: the less the larger k is.
+
+    Half more where more than k is asked: there fewer tries come to groups that hold, and a cold search gets stuck.
 
     >>> [heat_of(k) for k in (2, 5, 10, 25)]
     [321, 203, 143, 97]
+    >>> heat_of(5, more=True)
+    304
     """
-    return min(500, max(150, math.isqrt(490_000 // k))) * 65 // 100
+    heat = min(500, max(150, math.isqrt(490_000 // k))) * 65 // 100
+    return heat * 3 // 2 if more else heat
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,7 @@ def efforts_up_to(name: Improve) -> list[Effort]:
     """An effort by its name, after all lesser ones.
 
     >>> [effort.tries for effort in efforts_up_to("thorough")]
-    [12, 90]
+    [12, 110]
     """
     names = list(EFFORTS)
     return [EFFORTS[one] for one in names[: names.index(name) + 1]]
@@ -192,7 +197,7 @@ def improve(
     rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
-    heat = round(heat_of(requirement.k) * objective.warmth)
+    heat = round(heat_of(requirement.k, asked.what != NOTHING) * objective.warmth)
     losses = np.zeros((len(layout.records), 2), np.int64)
     proven = np.zeros(len(layout.units), np.bool_)
 
@@ -293,13 +298,13 @@ class _Attempt:
         groups = part.groups(place, costs, room)
         regrouping = kernels.load("regrouping")
         desk = desks.for_regrouping(q, room, k, capacity, groups.place)
-        tries = self.effort.tries_for(k)
-        tries += 0 if asked.what == NOTHING else tries // 4
+        tries = np.full(len(part.records), self.effort.tries_for(k))
         regrouping.regroup_cells(
-            cells, records, groups, costs.prices, asked, desk, np.full(len(part.records), tries), self.heat,
+            cells, records, groups, costs.prices, asked, desk, tries, self.heat,
             part.seeds(self.seed), done, self.stop,
         )  # fmt: skip
-        passes = np.where(part.small, max(self.effort.passes, IN_SMALL_CELLS), self.effort.passes)
+        most = max(self.effort.passes, 0 if asked.what == NOTHING else IF_MORE_IS_ASKED)
+        passes = np.where(part.small, max(most, IN_SMALL_CELLS), most)
         if passes.any():
             # Anew for all cells: where members stand in a group must not depend on the cells beside it.
             groups = part.groups(groups.place.astype(np.int64), costs, room)
