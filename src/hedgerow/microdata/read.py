@@ -299,6 +299,9 @@ def _ask_for(task: str, file: Path, name: str, path: Path, form: DataFormat, wan
     """Have a file parsed that has this name, and that messages know by its path."""
     written = file_format(path, form, name)
     check_extra(written)
+    if not form.notation.usual and "decimal" not in written.options:
+        message = f"{written.title} files hold numbers; data.decimal and data.thousands say how text is read."
+        raise DataError(Problem("format", message, str(path), "leave both out of the plan"))
     given = form.model_dump(include=set(Form.KEYS))
     open_ = written.settings.keys() - form.model_fields_set
     request = {

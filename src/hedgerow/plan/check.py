@@ -348,6 +348,11 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
         problems.append(
             Problem("no-quasi-identifier", "No column is a quasi-identifier.", places.of(("attributes",)), hint)
         )
+    for name in model.data.missing_in:
+        if name not in model.named_columns:
+            hint = did_you_mean(name, model.named_columns)
+            message = f"'data.missing_in' names {name!r}, which is not a column of the plan."
+            problems.append(Problem("conflict", message, places.of(("data", "missing_in", name)), hint))
     problems += _check_demands(model, places) + _check_method(model, places) + _check_population(model, places)
     problems += check_rules(model, places) + check_weights(model, places) + check_levels(model, places)
     if model.missing == "matches-any" and model.person is not None:

@@ -265,3 +265,33 @@ def test_columns_and_audiences_that_there_are_not(export: Path, hedgerow: Callab
     assert done.returncode == 2
     assert "no column 'Kostn'" in done.stderr
     assert "no audience 'all'" in done.stderr
+
+
+def test_signs_of_numbers_are_for_text_and_columns_must_be_there(tmp_path: Path) -> None:
+    pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(pandas.DataFrame({"kg": [1.5, 2.5]}), tmp_path / "people.sav")
+    free = {"kg": {"role": "quasi-identifier", "intervals": "free"}}
+    plan = hr.Plan.from_dict({"data": {"decimal": ","}, "attributes": free, "privacy": {"k": 2}})
+    for source in (tmp_path / "people.sav", pa.table({"kg": [1.5, 2.5]})):
+        with pytest.raises(hr.DataError, match=r"data\.decimal and data\.thousands say how text is read"):
+            hr.anonymize(source, plan)
+    hr.anonymize(pa.table({"kg": ["1,5", "2,5"]}), plan)
+    with pytest.raises(hr.PlanError, match="names 'kgs', which is not a column"):
+        hr.Plan.from_dict({"data": {"missing_in": {"kgs": "99"}}, "attributes": free, "privacy": {"k": 2}})
+
+
+def test_numbers_of_the_other_notation_are_named_by_their_records(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("kg;s\n" + "".join(f"{70 + i},5;a\n" for i in range(9)) + "72.5;b\nabout 70;b\n")
+    raw: dict[str, Any] = {"data": {"decimal": ","}, "privacy": {"k": 2}}
+    kg = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 20]}, "unknown": "own-leaf-under-root"}
+    plan = hr.Plan.from_dict(raw | {"attributes": {"kg": kg, "s": "other"}})
+    with pytest.raises(hr.DataError) as caught:  # 72.5 published beside 72,5 would be taken for the same
+        hr.anonymize(path, plan)
+    assert "record 10" in str(caught.value)
+    assert "72.5" not in str(caught.value)
+    kg["unknown"] = "withhold"
+    plan = hr.Plan.from_dict(raw | {"attributes": {"kg": kg, "s": "other"}})
+    release = hr.anonymize(path, plan, tmp_path / "out")
+    assert release.facts["withheld"] == 2
+    assert hr.verify(tmp_path / "out", path).kept

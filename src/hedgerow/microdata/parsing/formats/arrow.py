@@ -55,4 +55,5 @@ DESCRIPTOR = FormatDescriptor(
     order=30,
     endings=(".arrow", ".feather", ".ipc"),
     opened=open_arrow,
+    options=("decimal", "thousands"),
 )

@@ -58,6 +58,7 @@ DESCRIPTOR = FormatDescriptor(
     order=20,
     endings=(".parquet", ".pq"),
     opened=open_parquet,
+    options=("decimal", "thousands"),
     tells_extent=True,
     writer="hedgerow.engines.export:PARQUET",
 )
