@@ -244,8 +244,6 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("anonymize", data, plan, "-o", "out", "--format", "parquet"),
         ("anonymize", data, plan, "-o", "out", "--engine", "duckdb"),
         ("anonymize", data, plan, "-o", "../made", "--replace"),
-        ("inspect", data),
-        ("inspect", data, "--json"),
         ("explain", data, plan),
         ("explain", data, plan, "--json"),
         ("assess", data, plan, "-o", "assessed.html"),
