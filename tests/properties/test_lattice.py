@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.anonymization.lattice import Space, find_minimal, find_optimum, make_space, recode, samarati
+from hedgerow.anonymization.lattice import Space, find_minimal, find_optimum, make_space, optimal, recode, samarati
+from hedgerow.anonymization.lattice.checker import GeneralChecker
 from hedgerow.measures import granularity, ntil
-from hedgerow.microdata import Microdata
+from hedgerow.microdata import Microdata, encode_table, read_table
 from hedgerow.privacy import Requirement
+from tests.cases import lattices
 from tests.cases.records import naive_attributes
 from tests.cases.sensitive import Diverse, codes_of, diverse, encode, naive_demands
 from tests.naive import lattice as naive
@@ -146,3 +149,31 @@ def test_pruning_with_a_budget_loses_nothing(kind: str, data: st.DataObject) -> 
     expected = naive.optimum(task, OBJECTIVES[objective])
     found = find_optimum(space, requirement, budget, objective)  # type: ignore[arg-type]
     assert (None if found is None else found.node) == (None if expected is None else expected.node)
+
+
+@pytest.mark.parametrize("kind", ["k", "p"])
+@given(data=st.data())
+@settings(max_examples=25)
+def test_the_compiled_search_looks_at_the_nodes_that_the_plain_one_looks_at(kind: str, data: st.DataObject) -> None:
+    _, requirement, space, task = draw_task(data, kind)
+    objective = data.draw(st.sampled_from(["loss", "ncp", "granularity"]))
+    compiled = find_optimum(space, requirement, task.budget, objective)  # type: ignore[arg-type]
+    with patch.object(optimal, "KernelChecker", GeneralChecker):  # so that nothing is for the kernel
+        plain = find_optimum(space, requirement, task.budget, objective)  # type: ignore[arg-type]
+    assert compiled == plain
+
+
+def test_a_compiled_search_ends_when_it_is_told_to() -> None:
+    plan = lattices.plan().replace(method={"name": "lattice"}, rules=[]).settled()
+    microdata = encode_table(read_table(lattices.people(0), plan), plan)
+    space, requirement = make_space(microdata), Requirement(4)
+    whole = find_optimum(space, requirement)
+
+    def told_at_once(work: Any, *_: Any) -> None:
+        work(0, 1, np.zeros(1, np.int64), np.ones(1, np.int64))
+
+    with patch.object(optimal, "run_in_threads", told_at_once):
+        ended = find_optimum(space, requirement)
+    assert whole is not None
+    assert ended is not None
+    assert ended.checked < whole.checked

@@ -36,6 +36,9 @@ IN_HEAP, UNUSED, VISITED = range(3)
 # What is known of a node of the lattice.
 OPEN, INFEASIBLE, FEASIBLE = range(3)
 
+# Counts of a search for the best node: feasible nodes, all that were checked.
+SEEN, CHECKED = range(2)
+
 # What is known of a cluster that changes: records, cost per record, cell, first record; its leaf in the tree of loose
 # clusters, the next cluster there, and whether it is loose.
 SIZE, COST, CELL, HEAD, LEAF, NEXT, LOOSE = range(7)

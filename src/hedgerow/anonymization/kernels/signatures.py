@@ -152,10 +152,21 @@ BLOCKS = _type(
     )
 )  # fmt: skip
 
-# lattice.py, hashed_lattice.py, boxes.py
+# lattice.py, frontiers.py, hashed_lattice.py, boxes.py
 VIEW = _type(lattice.View(words=WORDS, counts=SMALL, bits=WORDS))
 ADDRESS = _type(lattice.Address(table=types.uint32[::1], offset=NUMBERS, stride=NUMBERS, domain=NUMBER))
 SLOTS = _type(lattice.Slots(counts=SMALL, bits=WORDS, key=WORDS, of_row=WORDS))
+JOINTS = _type(
+    lattice.Joints(table=types.uint32[::1], of=NUMBERS, times=NUMBERS, first=NUMBERS, offset=NUMBERS, size=NUMBERS)
+)  # fmt: skip
+DEMANDED = _type(lattice.Demanded(k=NUMBER, column_bits=WORDS, wanted=NUMBERS, gains=SHARES, budget=NUMBER))
+NODES = _type(
+    lattice.Nodes(
+        state=types.uint8[::1], extra=SHARES, bound=SHARES, stride=NUMBERS, shape=NUMBERS, corner=NUMBERS,
+        entropies=types.float64[:, ::1],
+    )
+)  # fmt: skip
+SEEN = _type(lattice.Seen(number=NUMBERS, score=SHARES, withheld=NUMBERS, best=SHARES, totals=NUMBERS))
 HASHED_VIEW = _type(lattice.HashedView(keys=WORDS, counts=SMALL, bits=WORDS, rows=NUMBERS))
 HASHED_SLOTS = _type(lattice.HashedSlots(key=WORDS, counts=SMALL, bits=WORDS, of_row=WORDS, moved=WORDS))
 LEVELS = types.uint16[:, ::1]
@@ -203,6 +214,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
         CELLS, CODES, SMALL, NUMBERS, PRICES, DEMANDS, EXACT_DESK, NUMBER, NUMBER, NUMBERS, FLAGS, NUMBERS, NUMBERS,
     ),
     "exchanges.exchange_in_cells": (*SEARCHED, EXCHANGES_DESK, NUMBERS, NUMBERS),
+    "frontiers.search": (VIEW, NUMBER, JOINTS, SLOTS, DEMANDED, NODES, SEEN, TABLE, NUMBER, NUMBERS),
     "hashed_lattice.check": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, NUMBER, WORDS, NUMBERS),
     "hashed_lattice.roll_up": (HASHED_VIEW, CODES, WORDS, TABLE, HASHED_SLOTS, FLAG, HASHED_VIEW),
     "k_member.cluster_cells": (

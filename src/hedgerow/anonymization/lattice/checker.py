@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization import kernels
-from hedgerow.anonymization.kernels.tuples.lattice import Address, Slots, View
+from hedgerow.anonymization.kernels.tuples.lattice import Address, Demanded, Joints, Nodes, Seen, Slots, View
 from hedgerow.anonymization.lattice.bits import sensitive_bits
 from hedgerow.anonymization.lattice.checked import Checked
 from hedgerow.anonymization.lattice.hash_checker import HashChecker
@@ -89,17 +90,14 @@ def gains_by_level(space: Space, objective: str) -> list[list[npt.NDArray[np.flo
 
 def _join(space: Space) -> list[list[int]] | None:
     """Deal the columns out into joint attributes whose tables stay small; None if the keys would not fit."""
-    present = [int(np.count_nonzero(np.bincount(space.codes[:, j]))) for j in range(len(space.maps))]
+    present = [int(np.count_nonzero(records)) for records in space.records_by_code]
     joints: list[list[int]] = [[] for _ in range(JOINTS)]
 
     def size(joint: list[int]) -> int:
-        return int(np.prod([present[i] for i in joint], dtype=object))
+        return math.prod(present[i] for i in joint)
 
     for j in sorted(range(len(present)), key=lambda j: -present[j]):
-        joint = min(
-            joints, key=lambda joint: size(joint) * int(np.prod([len(space.maps[i]) for i in joint], dtype=object))
-        )
-        joint.append(j)
+        min(joints, key=lambda joint: size(joint) * math.prod(len(space.maps[i]) for i in joint)).append(j)
     fits = all(size(joint) <= LARGEST_JOINT for joint in joints)
     return joints if fits and size(list(range(len(present)))) < LARGEST_KEY else None
 
@@ -259,6 +257,23 @@ class KernelChecker:
             self._offset, self._budget,
         )  # fmt: skip
         return Checked(withheld, withheld, excess, groups, squares)
+
+    def search(self, nodes: Nodes, seen: Seen, chain: IntArray, records: int, stop: IntArray) -> None:
+        """Search all nodes for the best, see ``kernels/frontiers.py``."""
+        columns = len(nodes.shape)
+        of, times = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
+        for s, (levels, _, _) in enumerate(self._joints):
+            for j, multiplier in levels:
+                of[j], times[j] = s, multiplier
+        offset, size = (np.concatenate([joint[part] for joint in self._joints]).astype(np.int64) for part in (1, 2))
+        first = np.cumsum([0, *(len(offsets) for _, offsets, _ in self._joints[:-1])])
+        room = self._room
+        kernels.load("frontiers").search(
+            View(room.words, room.counts, room.bits), len(self._base.arrays.words),
+            Joints(self._table, of, times, first, offset, size), self._slots,
+            Demanded(self._k, self._column_bits, self._wanted, self._gains, self._budget), nodes, seen, chain, records,
+            stop,
+        )  # fmt: skip
 
 
 class GeneralChecker:

@@ -15,18 +15,29 @@ For the other models with a budget the nodes are checked in the order of their b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization import kernels
+from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import FEASIBLE, INFEASIBLE, OPEN
+from hedgerow.anonymization.kernels.tuples.lattice import Nodes, Seen
 from hedgerow.anonymization.lattice.checked import Checked
-from hedgerow.anonymization.lattice.checker import Checker, group_profiles, make_checker, people_at, rises
+from hedgerow.anonymization.lattice.checker import (
+    Checker,
+    KernelChecker,
+    group_profiles,
+    make_checker,
+    people_at,
+    rises,
+)
 from hedgerow.anonymization.lattice.space import Node, Space, is_additive
 from hedgerow.plan.concepts import objectives
 from hedgerow.privacy import Requirement
+from hedgerow.types import IntArray
 
 TIE = 1e-9
 
@@ -86,25 +97,27 @@ class _Search:
         self.state = np.zeros(space.nodes, np.uint8)
         self.extra = np.zeros(space.nodes)
         self.bound = self._bounds().ravel()
-        self.levels = np.indices(space.shape).reshape(len(space.shape), -1)
         self.strides = np.array([int(np.prod(space.shape[j + 1 :], dtype=np.int64)) for j in range(len(space.shape))])
         self.stride_list = self.strides.tolist()
         self.mark_below = kernels.load("lattice").mark_below
         self.best = np.inf
-        self.found: dict[Node, tuple[float, Checked]] = {}
+        self.found: dict[Node, tuple[float, int]] = {}  # score and withheld records of feasible nodes
         self.checked = 0
+
+    @cached_property
+    def levels(self) -> IntArray:
+        """Levels of every node, column by column."""
+        return np.indices(self.space.shape).reshape(len(self.space.shape), -1)
 
     # -- what single attributes say ------------------------------------------------------------------------------
 
     def _by_attribute(self) -> tuple[list[list[float]], npt.NDArray[np.float64], list[int]]:
         """Cost and entropy of every level of every attribute, and the lowest level that could be feasible."""
-        counts = self.space.microdata.counts
         additive = is_additive(self.objective)
         numerators, denominators = self.space.shares(self.objective if additive else "loss")
         costs, entropies, corner = [], [], []
         for j, (levels, weight) in enumerate(zip(self.space.maps, self.space.weights(), strict=True)):
-            codes = self.space.codes[:, j]
-            by_code = np.bincount(codes, weights=counts, minlength=len(levels[0]))
+            by_code = self.space.records_by_code[j].astype(float)
             costs.append(
                 [
                     float(weight) * float(np.dot(by_code, cost)) / denominators[j] / self.records if additive else 0.0
@@ -156,7 +169,7 @@ class _Search:
             return False
         self.state[at] = FEASIBLE
         score = self._score(at, found)
-        self.found[node] = (score, found)
+        self.found[node] = (score, found.withheld)
         self.best = min(self.best, score)
         if self.monotone and found.excess > 0 and is_additive(self.objective):
             self.mark_below(self.state, self.extra, np.array(node), self.strides, False, found.excess / self.records)
@@ -168,9 +181,13 @@ class _Search:
             return score(found, self.records, self.requirement.k)
         return float(self.bound[at]) + found.excess / self.records
 
+    def _limit(self) -> float:
+        """Up to which score a node may still be the best."""
+        return self.best * (1 + TIE) + TIE if np.isfinite(self.best) else np.inf
+
     def may_be_better(self) -> npt.NDArray[np.bool_]:
         """Tell which nodes are open and not ruled out by their bound."""
-        limit = self.best * (1 + TIE) + TIE if np.isfinite(self.best) else np.inf
+        limit = self._limit()
         open_: npt.NDArray[np.bool_] = (self.state == OPEN) & (self.bound + self.extra <= limit)
         return open_
 
@@ -179,6 +196,9 @@ class _Search:
     def check_frontiers(self) -> None:
         """Check maximal open nodes until none is left."""
         if any(low >= size for low, size in zip(self.corner, self.space.shape, strict=True)):
+            return
+        if isinstance(self.checker, KernelChecker):
+            self._search_in_kernel(self.checker)
             return
         for j, low in enumerate(self.corner):
             if low:
@@ -203,7 +223,7 @@ class _Search:
         """Check nodes in the order of their bounds until these exceed the best score."""
         view = self.checker.base()
         for number in np.argsort(self.bound, kind="stable"):
-            if np.isfinite(self.best) and self.bound[number] > self.best * (1 + TIE) + TIE:
+            if self.bound[number] > self._limit():
                 return
             if self.state[number] == OPEN:
                 self.look_at(view, tuple(self.levels[:, number].tolist()))
@@ -215,26 +235,44 @@ class _Search:
             if self.state[number] == OPEN:
                 self.look_at(view, tuple(self.levels[:, number].tolist()))
 
+    def _search_in_kernel(self, checker: KernelChecker) -> None:
+        """The same, compiled as a whole."""
+        nodes = Nodes(
+            state=self.state, extra=self.extra, bound=self.bound, stride=self.strides,
+            shape=np.array(self.space.shape, np.int64), corner=np.array(self.corner, np.int64),
+            entropies=self.entropies,
+        )  # fmt: skip
+        for j, low in enumerate(self.corner):
+            by_level = self.state.reshape(-1, self.space.shape[j], self.stride_list[j])
+            by_level[:, :low] = INFEASIBLE
+        many = self.space.nodes
+        seen = Seen(
+            np.empty(many, np.int64),
+            np.empty(many),
+            np.empty(many, np.int64),
+            np.full(1, np.inf),
+            np.zeros(2, np.int64),
+        )
+        chain = np.array(self._chain(tuple(self.corner)), np.int64)
+
+        def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
+            checker.search(nodes, seen, chain, self.records, stop)
+
+        run_in_threads(work, np.ones(1, np.int64), 1, None)
+        found, self.checked = seen.totals.tolist()
+        self.best = float(seen.best[0])
+        near = np.flatnonzero(seen.score[:found] <= self._limit())
+        for number, score, withheld in zip(*(one[near].tolist() for one in seen[:3]), strict=True):
+            node = tuple(
+                number // stride % size for stride, size in zip(self.stride_list, self.space.shape, strict=True)
+            )
+            self.found[node] = (score, withheld)
+
     # -- parts of the first way --------------------------------------------------------------------------------------
 
     def _find_incumbent(self, view: Any, corner: Node) -> None:
         """Find a good feasible node early: along a chain upward, then by single steps."""
-        chain = [corner]
-        while True:
-            here = chain[-1]
-            ratios = [
-                (
-                    (self.entropies[j, level] - self.entropies[j, level + 1])
-                    / (self.costs[j][level + 1] - self.costs[j][level] + 1e-12),
-                    -j,
-                )
-                for j, level in enumerate(here)
-                if level + 1 < self.space.shape[j]
-            ]
-            if not ratios:
-                break
-            j = -max(ratios)[1]
-            chain.append((*here[:j], here[j] + 1, *here[j + 1 :]))
+        chain = self._chain(corner)
         low, high = 0, len(chain) - 1
         while low < high:
             middle = (low + high) // 2
@@ -259,6 +297,26 @@ class _Search:
                     improved = True
                     break
 
+    def _chain(self, corner: Node) -> list[Node]:
+        """Go up from a node, level by level, always where most entropy goes for the cost."""
+        chain = [corner]
+        while True:
+            here = chain[-1]
+            ratios = [
+                (
+                    (self.entropies[j, level] - self.entropies[j, level + 1])
+                    / (self.costs[j][level + 1] - self.costs[j][level] + 1e-12),
+                    -j,
+                )
+                for j, level in enumerate(here)
+                if level + 1 < self.space.shape[j]
+            ]
+            if not ratios:
+                break
+            j = -max(ratios)[1]
+            chain.append((*here[:j], here[j] + 1, *here[j + 1 :]))
+        return chain
+
     def _neighbours(self, node: Node, corner: Node) -> list[Node]:
         """Nodes one level lower in one attribute, perhaps one higher in another."""
         found = []
@@ -276,7 +334,7 @@ class _Search:
 
     def _check_on_views(self, nodes: npt.NDArray[np.int64], view: Any, at: Node) -> None:
         """Check an antichain of nodes, by their positions, sharing views of what lies below several of them."""
-        limit = self.best * (1 + TIE) + TIE if np.isfinite(self.best) else np.inf
+        limit = self._limit()
         nodes = nodes[(self.state[nodes] == OPEN) & (self.bound[nodes] + self.extra[nodes] <= limit)]
         if len(nodes) <= 2:
             for number in nodes.tolist():
@@ -315,16 +373,16 @@ class _Search:
         """Choose among the best nodes found, exactly."""
         if not self.found:
             return None
-        near = [node for node, (score, _) in self.found.items() if score <= self.best * (1 + TIE) + TIE]
+        near = [node for node, (score, _) in self.found.items() if score <= self._limit()]
         if len(near) > 1:
-            near.sort(key=lambda node: (self._exact(node), self.found[node][1].withheld, sum(node), node))
+            near.sort(key=lambda node: (self._exact(node), self.found[node][1], sum(node), node))
         node = near[0]
-        score, found = self.found[node]
+        score, withheld = self.found[node]
         by_bound = int((self.state == OPEN).sum())
         return Optimum(
             node,
             score,
-            found.withheld,
+            withheld,
             self.space.nodes,
             self.checked,
             self.space.nodes - by_bound - self.checked,

@@ -18,7 +18,7 @@ import numpy as np
 from hedgerow.errors import NoSolution, Problem
 from hedgerow.measures.by_records import costs_of_nodes, records_by_code
 from hedgerow.microdata import Microdata, TreeColumn
-from hedgerow.plan.concepts import objectives
+from hedgerow.plan.concepts import MeasureDescriptor, objectives
 from hedgerow.plan.hierarchy.limits import limit_of_leaves
 from hedgerow.types import BoolArray, IntArray
 
@@ -83,10 +83,23 @@ class Space:
 
     def shares(self, objective: str) -> tuple[list[list[IntArray]], list[int]]:
         """What a code costs by column and level, as whole numbers, and the denominators by column."""
+        if objective not in self._shares:
+            self._shares[objective] = self._shares_of(objectives()[objective])
+        return self._shares[objective]
+
+    @cached_property
+    def _shares(self) -> dict[str, tuple[list[list[IntArray]], list[int]]]:
+        return {}
+
+    @cached_property
+    def records_by_code(self) -> tuple[IntArray, ...]:
+        """Records of every code of every quasi-identifier."""
+        return tuple(records_by_code(self.microdata, position) for position in range(len(self.maps)))
+
+    def _shares_of(self, measure: MeasureDescriptor) -> tuple[list[list[IntArray]], list[int]]:
         numerators, denominators = [], []
-        measure = objectives()[objective]
-        for position, (column, levels) in enumerate(zip(self.columns, self.maps, strict=True)):
-            by_node, whole = costs_of_nodes(measure, column, records_by_code(self.microdata, position))
+        for column, levels, records in zip(self.columns, self.maps, self.records_by_code, strict=True):
+            by_node, whole = costs_of_nodes(measure, column, records)
             numerators.append([by_node[nodes] for nodes in levels])
             denominators.append(max(int(whole), 1))
         return numerators, denominators

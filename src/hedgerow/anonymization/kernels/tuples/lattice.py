@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hedgerow.anonymization.kernels.tuples.arrays import Codes, Levels, Numbers, Small, Words
+from hedgerow.anonymization.kernels.tuples.arrays import Codes, Kinds, Levels, Numbers, Shares, Small, Words
 
 
 class View(NamedTuple):
@@ -22,6 +22,49 @@ class Address(NamedTuple):
     offset: Numbers  # of the node's joint levels in the table
     stride: Numbers  # by joint attribute
     domain: int  # all numbers of groups are below
+
+
+class Joints(NamedTuple):
+    """How the levels of a node become its address: columns are dealt out into joint attributes."""
+
+    table: Codes  # as in the address
+    of: Numbers  # joint attribute of every column
+    times: Numbers  # by how much a level of the column counts in the number of the joint's levels
+    first: Numbers  # where the joint's offsets and sizes begin
+    offset: Numbers  # of joint levels in the table
+    size: Numbers  # numbers of generalized values of joint levels
+
+
+class Demanded(NamedTuple):
+    """What is asked of groups, and what withholding costs."""
+
+    k: int
+    column_bits: Words  # of the values of each sensitive column
+    wanted: Numbers  # different values of each; empty if they are not counted
+    gains: Shares  # of withholding beyond generalizing, by joint level and code
+    budget: int  # records that may be withheld
+
+
+class Nodes(NamedTuple):
+    """What is known of all nodes, one after the other: the last column's levels run fastest."""
+
+    state: Kinds  # open, infeasible, feasible
+    extra: Shares  # what withholding costs at least
+    bound: Shares  # what generalizing costs
+    stride: Numbers  # by column
+    shape: Numbers  # levels of every column
+    corner: Numbers  # the lowest levels that could be feasible
+    entropies: Shares  # by column and level
+
+
+class Seen(NamedTuple):
+    """Feasible nodes that were checked."""
+
+    number: Numbers  # of the node
+    score: Shares
+    withheld: Numbers
+    best: Shares  # the least score
+    totals: Numbers  # how many are seen, how many were checked
 
 
 class Slots(NamedTuple):
