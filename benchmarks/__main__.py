@@ -19,7 +19,7 @@ from benchmarks.results import FILE, Report, Results, Section, committed_results
 
 NAMES = (
     "commands", "clustering", "improve", "peers", "sweep", "partition", "diverse", "microaggregation", "lattice",
-    "research", "maintenance", "engines", "studio", "households",
+    "research", "maintenance", "engines", "cores", "studio", "households",
 )  # fmt: skip
 PAGE = DOCS / "benchmarks.md"
 

@@ -10,12 +10,15 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 Exact = int | Fraction
 Style = Literal["number", "whole", "half-open", "closed"]
 
 MOST_CHARACTERS = 2000
+SHORT = 64  # characters; what such texts say is remembered, because the same stand beside many others
+REMEMBERED = 1 << 16
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"(-?[0-9]+)-(-?[0-9]+)")
 _BRACKETS = re.compile(r"\[([0-9.-]+), ([0-9.-]+)([\])])")
@@ -35,12 +38,19 @@ def read_number(text: str) -> Exact | None:
     >>> read_number("39.0"), read_number(" 0.25"), read_number("about 39")
     (39, Fraction(1, 4), None)
     """
+    return _read_short_number(text) if len(text) <= SHORT else _read_number(text)
+
+
+def _read_number(text: str) -> Exact | None:
     text = text.strip()
     if text.isascii() and text.isdigit() and len(text) < MOST_CHARACTERS:
         return int(text)
     if len(text) >= MOST_CHARACTERS or not _NUMBER.fullmatch(text):
         return None
     return exact(Fraction(text))
+
+
+_read_short_number = lru_cache(REMEMBERED)(_read_number)
 
 
 def name_number(number: Exact) -> str:
@@ -116,6 +126,10 @@ def read_span(text: str) -> Span | None:
     >>> read_span("-10--1"), read_span("[1.5, 2]").style, read_span("39.0"), read_span("9-3")
     (Span(low=-10, high=-1, style='whole'), 'closed', None, None)
     """
+    return _read_short_span(text) if len(text) <= SHORT else _read_span(text)
+
+
+def _read_span(text: str) -> Span | None:
     found: tuple[Exact | None, Exact | None, Style]
     if whole := _WHOLE.fullmatch(text):
         found = read_number(whole[1]), read_number(whole[2]), "whole"
@@ -130,6 +144,9 @@ def read_span(text: str) -> Span | None:
         return None
     span = Span(low, high, style)
     return span if str(span) == text else None
+
+
+_read_short_span = lru_cache(REMEMBERED)(_read_span)
 
 
 def spans_of_band(low: Exact, end: Exact) -> tuple[Span, ...]:
