@@ -22,7 +22,7 @@ import numpy as np
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
-from hedgerow.verification.counting.arrays import distinct, find, sums
+from hedgerow.verification.counting.arrays import distinct, find, numbered, places, sums
 from hedgerow.verification.counting.distinct_rows import Encoder
 from hedgerow.verification.counting.numbering import Codes, number_cells, number_rows
 from hedgerow.verification.reading.cells import Kind, map_distinct, read_as
@@ -57,12 +57,12 @@ class Ties:
     profiles: Columns
     sensitive: Columns
     persons: IntArray | None
-    class_of: IntArray
-    example: IntArray
+    class_of: Codes
+    example: Codes
     labels: Columns
     groups: IntArray
-    part_class: IntArray
-    part_group: IntArray
+    part_class: Codes
+    part_group: Codes
     part_count: IntArray
 
     @classmethod
@@ -82,9 +82,7 @@ class Ties:
             wanted = original.kinds[name]
             return settled(column, name, plan) if wanted == "text" else map_distinct(column, read_as(wanted))
 
-        classes, example, class_of = np.unique(
-            _whole(link.profiles, "class", last=True), return_index=True, return_inverse=True
-        )
+        classes, example, class_of = numbered(_whole(link.profiles, "class", last=True))
         groups = _whole(link.labels, "g")
         order = np.argsort(groups, kind="stable")
         part_class, part_group, part_count = (_whole(link.parts, name) for name in ("class", "g", "n"))
@@ -92,15 +90,15 @@ class Ties:
             {name: profile(name) for name in plan.quasi_identifiers},
             {name: profile(name) for name in plan.columns("sensitive")},
             None if plan.person is None else _whole(link.profiles, "person", last=True),
-            class_of.astype(np.int64, copy=False),
+            class_of,
             example,
             {
                 name: _text(link.labels.column(_position(link.labels, name, last=True)))[0].take(order)
                 for name in plan.quasi_identifiers
             },
             groups[order],
-            find(classes, part_class),
-            find(groups[order], part_group),
+            places(find(classes, part_class)),
+            places(find(groups[order], part_group)),
             part_count,
         )
 
@@ -189,9 +187,16 @@ class Ties:
         values, value_of = _texts(self.profiles[name])
         sets, set_of_class = self._sets(value_of, len(values))
         labels, label_of = _texts(self.labels[name])
-        keys = set_of_class[self.part_class] * len(labels) + label_of[self.part_group]
-        found, part_of = np.unique(keys, return_inverse=True)
-        counts = sums(part_of, self.part_count, len(found))
+        keys = set_of_class[self.part_class]
+        keys *= len(labels)
+        keys += label_of[self.part_group]
+        if len(sets) * len(labels) <= len(keys):  # each may be there
+            every = sums(keys, self.part_count, len(sets) * len(labels))
+            found = np.flatnonzero(every)
+            counts = every[found]
+        else:
+            found, part_of = np.unique(keys, return_inverse=True)
+            counts = sums(part_of, self.part_count, len(found))
         return [
             (tuple(values[value] for value in sets[key // len(labels)]), labels[key % len(labels)], count)
             for key, count in zip(found.tolist(), counts.tolist(), strict=True)
