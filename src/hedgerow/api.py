@@ -116,7 +116,7 @@ def anonymize(
     master
         The Spark cluster to use, where no session is running; by default ``local[*]``.
     driver_profiles
-        Profiles up to which a Spark driver clusters by itself; with more, tasks of the cluster do.
+        Records up to which a Spark driver works by itself; with more, they stay on the executors.
     progress
         Called now and then during long work.
     patience

@@ -166,7 +166,7 @@ def test_frequency_sets_are_those_of_plain_counting(nearby: Place) -> None:
     with open_engine(nearby.put(table), asked, nearby.engine) as opened:
         engine: Any = opened
         source = SqlSource(engine.session, asked)
-        values = {alias: in_place._Values.of(engine.session, source, alias) for alias in source.names()}
+        values = {alias: in_place.Values.of(engine.session, source, alias) for alias in source.names()}
         stand_ins = in_place._by_columns(source, asked, values, 300, engine.session)
         microdata, _ = resolve(stand_ins, asked)
         space = make_space(microdata)

@@ -33,7 +33,8 @@ import json, sys, time
 from pathlib import Path
 from tests.processes.spark import start_spark
 import hedgerow as hr
-from hedgerow.engines import spark_cells, spark_engine
+from hedgerow.engines import spark_cells
+from hedgerow.engines.spread import rounds
 quick = {"spark_speculation_interval": "100ms", "spark_speculation_quantile": "0.3"}
 spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation="true", **quick)
 from hedgerow.anonymization.clustering import DiverseClustering
@@ -45,8 +46,21 @@ from tests.cases.spark_cells import assert_same, plan, prepared
 # Workers cluster, and write.
 
 called = []
-real = spark_engine.cluster_in_tasks
-spark_engine.cluster_in_tasks = lambda *given: called.append(1) or real(*given)
+real = rounds.make_in_tasks
+rounds.make_in_tasks = lambda *given: called.append(1) or real(*given)
+
+def unsteady_blocks(sent, job, batches):
+    from hedgerow.engines.spread.tasks import cluster
+    from pyspark import TaskContext
+    task = TaskContext.get()
+    answer = [*cluster(sent, job, batches)]
+    if task.attemptNumber() == 0 and task.partitionId() in (0, 3):
+        raise RuntimeError("SECRET")
+    if task.attemptNumber() == 0 and task.partitionId() == 1:
+        time.sleep(300)  # until a second attempt has overtaken it
+    return iter(answer)
+
+rounds.tasks.cluster = unsteady_blocks
 folder = sys.argv[2]
 frame = spark.read.parquet(folder + "/people.parquet").repartition(5)
 release = hr.anonymize(frame, folder + "/plan.yaml", folder + "/release", driver_profiles=0)

@@ -15,7 +15,6 @@ import hedgerow as hr
 from hedgerow.anonymization.clustering import KMember, Objective
 from hedgerow.anonymization.clustering.costs import UNIT, cost_tables
 from hedgerow.anonymization.lattice import find_optimum, make_space, recode
-from hedgerow.measures.by_records import records_by_code
 from hedgerow.measures.entropy import bits_by_attribute, entropy
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata
@@ -31,7 +30,7 @@ PLAN: Any = None  # measures of entropy do not look at it
 
 
 def by_entropy(microdata: Microdata) -> Objective:
-    counts = tuple(records_by_code(microdata, position) for position in range(len(microdata.columns)))
+    counts = tuple(microdata.records_by_code(position) for position in range(len(microdata.columns)))
     return Objective("entropy", records=counts)
 
 

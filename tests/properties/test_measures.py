@@ -41,10 +41,10 @@ def test_measures_of_an_unconstrained_clustering(case: Case) -> None:
     assert ncp(microdata, fast) == naive.ncp(attributes, records, groups, 0)
     by_name = loss_by_attribute(microdata, fast)
     assert [by_name[name] for name in names] == list(naive.loss_by_attribute(attributes, records, groups, 0))
-    assert discernibility(fast.sizes, 0) == naive.discernibility(groups, 0)
-    assert normalized_average_group_size(fast.sizes, 0, case.k) == naive.normalized_average_group_size(
-        groups, 0, case.k
-    )
+    assert discernibility(fast.sizes, np.ones_like(fast.sizes), 0) == naive.discernibility(groups, 0)
+    assert normalized_average_group_size(
+        fast.sizes, np.ones_like(fast.sizes), 0, case.k
+    ) == naive.normalized_average_group_size(groups, 0, case.k)
     broken = naive.limit_breaks(attributes, records, naive.publish(attributes, records, groups))
     counts = fast.breaks_by_column(microdata)
     assert {name: counts[name] for name in names} == {
@@ -60,7 +60,7 @@ def test_measures_of_an_unconstrained_clustering(case: Case) -> None:
 @given(case=cases(), withheld=st.integers(0, 3))
 def test_withheld_records_cost_their_full_weight(case: Case, withheld: int) -> None:
     sizes = [case.k] * 3
-    assert discernibility(np.array(sizes), withheld) == naive.discernibility(
+    assert discernibility(np.array(sizes[:1]), np.array([len(sizes)]), withheld) == naive.discernibility(
         [list(range(size)) for size in sizes], withheld
     )
 

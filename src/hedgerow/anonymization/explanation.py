@@ -6,7 +6,7 @@ whose lifting would save most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -241,15 +241,23 @@ def _impossible(microdata: Microdata, plan: Plan) -> Iterator[str]:
 
 def most_loss(microdata: Microdata, withheld_by_profile: IntArray) -> float:
     """Return the loss (NTIL) if every released value were as coarse as its limit lets it be."""
-    weights = sum(Fraction(column.weight) for column in microdata.columns)
-    if not weights or not microdata.records:
-        return 0.0
     released = microdata.counts - withheld_by_profile
-    lost = (microdata.records - int(released.sum())) * float(weights)
-    for position, column in enumerate(microdata.columns):
-        shares = most_shares(column)[microdata.codes(position)]
-        lost += float(column.weight) * float((shares * released).sum())
-    return round(lost / (microdata.records * float(weights)), 12)
+    by_code = [
+        np.bincount(microdata.codes(position), weights=released, minlength=column.domain_size).astype(np.int64)
+        for position, column in enumerate(microdata.columns)
+    ]
+    return most_loss_by_code(microdata.columns, by_code, microdata.records)
+
+
+def most_loss_by_code(columns: Sequence[QuasiIdentifier], released: Sequence[IntArray], records: int) -> float:
+    """Return the same, from the released records of every code of every column."""
+    weights = sum(Fraction(column.weight) for column in columns)
+    if not weights or not records:
+        return 0.0
+    lost = (records - int(released[0].sum())) * float(weights)
+    for column, by_code in zip(columns, released, strict=True):
+        lost += float(column.weight) * float((most_shares(column) * by_code).sum())
+    return round(lost / (records * float(weights)), 12)
 
 
 def most_shares(column: QuasiIdentifier) -> FloatArray:

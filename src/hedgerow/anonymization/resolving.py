@@ -31,15 +31,15 @@ def resolve(
     plan = plan.settled()
     microdata = encode_table(table, plan, in_order, strict, ends)
     if strict:
-        _refuse_levels(plan, microdata)
+        refuse_levels(plan, microdata)
     if plan.weights == "association":
         plan = _weighted(plan, microdata)
         # Encoded again as the published plan does it: the order depends on weights.
         microdata = encode_table(table, plan, in_order, strict, ends)
-    return microdata, _filled(plan, table, microdata)
+    return microdata, filled(plan, table, microdata)
 
 
-def _refuse_levels(plan: Plan, microdata: Microdata) -> None:
+def refuse_levels(plan: Plan, microdata: Microdata) -> None:
     """Refuse levels, and worths of levels, that do not fit hierarchies whose height only the data tells."""
     problems = []
     for column in microdata.columns:
@@ -66,7 +66,7 @@ def _weighted(plan: Plan, microdata: Microdata) -> Plan:
     return plan.model_copy(update={"attributes": attributes, "weights": None})
 
 
-def _filled(plan: Plan, table: Table, microdata: Microdata) -> Plan:
+def filled(plan: Plan, table: Table, microdata: Microdata) -> Plan:
     """Fill in what was found out from the data, so that the plan needs nothing else."""
     attributes = dict(plan.attributes)
     for column in microdata.columns:

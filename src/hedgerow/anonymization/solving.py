@@ -108,7 +108,7 @@ def solve(
         Naming the attribute, the limit and the change that matter most.
     """
     requirement = Requirement.of_plan(plan, microdata)
-    _refuse_the_impossible(microdata, requirement)
+    refuse_the_impossible(microdata, requirement)
     if METHODS[plan.method.name].needs_levels:
         _check_budget(microdata, plan, len(microdata.unknown))
         budget = lattice_budget(microdata, plan) if budget is None else budget
@@ -123,7 +123,7 @@ def solve(
 def cells_of(microdata: Microdata, plan: Plan) -> Cells:
     """Split microdata into the cells that a plan clusters within."""
     requirement = Requirement.of_plan(plan, microdata)
-    _refuse_the_impossible(microdata, requirement)
+    refuse_the_impossible(microdata, requirement)
     return find_cells(microdata, requirement, ignore_limits=not plan.keeps_limits)
 
 
@@ -147,7 +147,14 @@ def lattice_budget(microdata: Microdata, plan: Plan) -> int:
     return max(0, allowed - len(microdata.unknown))
 
 
-def _refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> None:
+def refuse_the_impossible(microdata: Microdata, requirement: Requirement) -> None:
+    """Refuse demands that no release of a table could meet.
+
+    Raises
+    ------
+    NoSolution
+        Fewer people than k, or fewer different values than p.
+    """
     if microdata.people() < requirement.k:
         what = "units" if microdata.households is not None else "records" if microdata.person_of is None else "persons"
         message = f"k is {requirement.k}, but the table has only {microdata.people():,} {what} that can be released."
@@ -247,22 +254,35 @@ def split_facts(
     The loss of clustering the two apart is divided by that of clustering them together; None if nothing was split, or
     if they lose nothing together.
     """
-    ratio = None
-    if split.siblings is not None:
-        units = np.flatnonzero(split.siblings >= 0)
-        both, side = microdata.of_units(units), split.siblings[units]
-        clustering = clustering_of(both, plan, requirement, threads)
-        apart, together = (
-            total_loss(both, HERE.run(clustering, both, Cells.none_failing(both, cell_of), None))
-            for cell_of in (side, np.zeros_like(side))
-        )
-        ratio = None if together == 0 else _rounded(apart / together)
+    return facts_of_splitting(
+        plan, split.cells_split, split.parts, loss_of_splitting(microdata, plan, requirement, split, threads)
+    )
+
+
+def facts_of_splitting(plan: Plan, blocks: int, parts: int, ratio: Fraction | None) -> dict[str, Any]:
+    """Put the facts of splitting together."""
     return {
         "most_profiles": plan.method.split,
-        "blocks": split.cells_split,
-        "parts": split.parts,
-        "sampled_loss_ratio": ratio,
+        "blocks": blocks,
+        "parts": parts,
+        "sampled_loss_ratio": None if ratio is None else _rounded(ratio),
     }
+
+
+def loss_of_splitting(
+    microdata: Microdata, plan: Plan, requirement: Requirement, split: Split, threads: int
+) -> Fraction | None:
+    """Return what the smallest two parts that were one lose apart, out of what they lose together."""
+    if split.siblings is None:
+        return None
+    units = np.flatnonzero(split.siblings >= 0)
+    both, side = microdata.of_units(units), split.siblings[units]
+    clustering = clustering_of(both, plan, requirement, threads)
+    apart, together = (
+        total_loss(both, HERE.run(clustering, both, Cells.none_failing(both, cell_of), None))
+        for cell_of in (side, np.zeros_like(side))
+    )
+    return None if together == 0 else apart / together
 
 
 def _by_lattice(microdata: Microdata, plan: Plan, requirement: Requirement, budget: int) -> Solution:

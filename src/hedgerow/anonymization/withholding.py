@@ -317,10 +317,17 @@ class _Turn:
 def _with_whole_cells(microdata: Microdata, plan: Plan, cells: Cells, solution: Solution, units: BoolArray) -> Solution:
     """Make one group of every cell of these units, if it meets what is asked; else the cell is left out."""
     assert solution.cluster_of is not None
-    numbers = int(solution.cluster_of.max(initial=-1)) + 1
-    cluster_of = np.where(units, numbers + cells.cell_of, solution.cluster_of)
     requirement = Requirement.of_plan(plan, microdata)
+    found = of_clusters(microdata, plan, cells, whole_cells(microdata, requirement, cells, solution.cluster_of, units))
+    return replace(found, details={**solution.details, **found.details})
+
+
+def whole_cells(
+    microdata: Microdata, requirement: Requirement, cells: Cells, cluster_of: IntArray, units: BoolArray
+) -> Recoding:
+    """Let clusters be as they are, but for cells of these units: each is one, or is left out if it is not enough."""
+    numbers = int(cluster_of.max(initial=-1)) + 1
+    cluster_of = np.where(units, numbers + cells.cell_of, cluster_of)
     failing = requirement.fails(microdata, cluster_of, numbers + len(cells.people))
     failing[:numbers] = False  # as the clustering made them
-    found = of_clusters(microdata, plan, cells, recoding_of(microdata, np.where(failing[cluster_of], -1, cluster_of)))
-    return replace(found, details={**solution.details, **found.details})
+    return recoding_of(microdata, np.where(failing[cluster_of], -1, cluster_of))

@@ -103,7 +103,11 @@ def anonymize(
     master: MasterOption = None,
     driver_profiles: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Spark: the driver forms groups itself up to this many profiles."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Spark: with more records than this, they stay on the executors.",
+        ),
     ] = None,
     budget: BudgetOption = None,
     population: PopulationOption = None,

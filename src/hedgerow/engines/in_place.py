@@ -119,7 +119,7 @@ def search_in_place(
     check_columns(tuple(source.kinds), plan, session.place)
     if not is_for(plan) or fits(session, source, bytes_here()):
         return None
-    values = {alias: _Values.of(session, source, alias) for alias in source.names()}
+    values = {alias: Values.of(session, source, alias) for alias in source.names()}
     records = values["c0"].records
     table = _by_columns(source, plan, values, records, session)
     microdata, settled = resolve(table, plan)
@@ -163,19 +163,34 @@ def fits(session: SqlSession, source: SqlSource, most_bytes: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
+class Values:
     """The values of a column, as they were read, and how many records have each."""
 
     raw: pa.Array
     counts: IntArray
 
     @classmethod
-    def of(cls, session: SqlSession, source: SqlSource, alias: str) -> _Values:
+    def of(cls, session: SqlSession, source: SqlSource, alias: str) -> Values:
+        """Read the values of a column."""
         found = gathered(session, source.values(alias))
         return cls(found.column(alias).combine_chunks(), found.column("n").to_numpy().astype(np.int64))
 
+    @classmethod
+    def of_all(cls, session: SqlSession, source: SqlSource, names: Sequence[str]) -> list[Values]:
+        """Read the values of several columns."""
+        import pyarrow as pa
+
+        found = gathered(session, source.all_values(names))
+        column = found.column("j").to_numpy()
+        values = []
+        for at, alias in enumerate(names):
+            mine = found.take(pa.array(np.flatnonzero(column == at)))
+            values.append(cls(mine.column(alias).combine_chunks(), mine.column("n").to_numpy().astype(np.int64)))
+        return values
+
     @property
     def records(self) -> int:
+        """How many records there are."""
         return int(self.counts.sum())
 
     def ends(self, order: IntArray) -> IntArray:
@@ -184,7 +199,7 @@ class _Values:
 
 
 def _by_columns(
-    source: SqlSource, plan: Plan, values: Mapping[str, _Values], records: int, session: SqlSession
+    source: SqlSource, plan: Plan, values: Mapping[str, Values], records: int, session: SqlSession
 ) -> StandIns:
     """A table with the same columns, each by itself: records are put together by chance."""
     ends = {alias: found.ends(np.arange(len(found.counts))) for alias, found in values.items()}
@@ -197,7 +212,7 @@ def _by_columns(
 def _table(
     source: SqlSource,
     plan: Plan,
-    values: Mapping[str, _Values],
+    values: Mapping[str, Values],
     which: Mapping[str, IntArray],
     counts: IntArray,
     session: SqlSession,
@@ -257,7 +272,7 @@ class _Numbered:
         self,
         session: SqlSession,
         source: SqlSource,
-        values: Mapping[str, _Values],
+        values: Mapping[str, Values],
         table: StandIns,
         microdata: Microdata,
     ) -> None:

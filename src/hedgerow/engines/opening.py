@@ -50,7 +50,7 @@ def open_engine(
     master
         The Spark cluster, where the session is ours to start.
     driver_profiles
-        Profiles up to which a Spark driver clusters by itself; with more, tasks of the cluster do.
+        Records up to which a Spark driver works by itself; with more, they stay on the executors.
     whole
         Whether the numbers of records are needed, which only the local engine knows.
     tell

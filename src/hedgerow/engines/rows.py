@@ -27,11 +27,16 @@ class CountedLink:
         ``class``, ``g`` and ``n``: so many records of a class are in group ``g``.
     labels
         ``g`` and, by name, what the group is published as in every quasi-identifier.
+    claim
+        The same as one relation where the data lies, as statements name it; empty: there is none. It has the values of
+        quasi-identifiers as they are read, ``c0`` and so on, those of sensitive columns, ``s0``, the key of the person
+        as it is compared, ``p``, where the plan names one; what the records are published as, ``l0``; and ``n``.
     """
 
     profiles: pa.Table
     parts: pa.Table
     labels: pa.Table
+    claim: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ import contextlib
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,6 +132,7 @@ class SparkTable(SqlDialect):
         self._prefix = f"hedgerow_{uuid.uuid4().hex}"
         self._views: list[str] = []
         self._kept: list[DataFrame] = []
+        self._named_views: list[str] = []
         self._columns = ()
         with self._own_words():
             self._own = _own_session(spark)
@@ -255,6 +256,105 @@ class SparkTable(SqlDialect):
             frame.createOrReplaceTempView(view)
             return view
 
+    def task_of(self, columns: str, tasks: int) -> str:
+        """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
+        return f"CAST(PMOD(HASH({columns}), {tasks:d}) AS INT)"
+
+    def keep_on_disk(self, name: str, query: str) -> str:
+        """Keep the rows of a query on the disks of the executors, under a name."""
+        with self._own_words():
+            return self._named(name, self._own.sql(query), keep=True)
+
+    def in_tasks(
+        self,
+        name: str,
+        query: str,
+        work: Callable[[Any], Any],
+        columns: Sequence[tuple[str, Any]],
+        dealt: int | None = None,
+        keep: bool = False,
+    ) -> str:
+        """Name the rows that tasks make of those of a query.
+
+        Parameters
+        ----------
+        work
+            Given batches of rows, gives others; it goes to executors, which need Hedgerow for it.
+        columns
+            Names and types of what it gives.
+        dealt
+            How many tasks there are, if the column ``task`` says to which of them a row goes; else Spark decides.
+        keep
+            Whether the rows are kept on the disks of the executors.
+        """
+        from pyspark.sql.types import StructField, StructType
+
+        with self._own_words():
+            frame = self._own.sql(query)
+            if dealt is not None:
+                frame = frame.repartitionById(dealt, "task")
+            layout = StructType([StructField(column, kind) for column, kind in columns])
+            return self._named(name, frame.mapInArrow(work, layout), keep)
+
+    def _named(self, name: str, frame: DataFrame, keep: bool) -> str:
+        from pyspark import StorageLevel
+
+        if keep:
+            frame = frame.persist(StorageLevel.DISK_ONLY)
+            self._kept.append(frame)
+        view = f"{self._prefix}_{name}"
+        frame.createOrReplaceTempView(view)
+        self._named_views.append(view)
+        return view
+
+    def types(self, query: str) -> dict[str, Any]:
+        """Return the types of the columns of a query, as Spark has them."""
+        with self._own_words():
+            return {field.name: field.dataType for field in self._own.sql(query).schema.fields}
+
+    def shown_values(self, query: str, values: pa.Array) -> tuple[pa.Array, Any]:
+        """Return as what values are released, given the statement that says so, and the type of that."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = pa.Table.from_batches(self.stream(query), self.schema_of(query))
+        at = pc.index_in(values, value_set=found.column("v").combine_chunks().cast(values.type))
+        return found.column("s").combine_chunks().take(at), self.types(query)["s"]
+
+    @property
+    def number(self) -> Any:
+        """The type of small whole numbers."""
+        from pyspark.sql.types import IntegerType
+
+        return IntegerType()
+
+    @property
+    def whole_number(self) -> Any:
+        """The type of whole numbers."""
+        from pyspark.sql.types import LongType
+
+        return LongType()
+
+    @property
+    def text(self) -> Any:
+        """The type of texts."""
+        from pyspark.sql.types import StringType
+
+        return StringType()
+
+    @property
+    def bytes(self) -> Any:
+        """The type of bytes."""
+        from pyspark.sql.types import BinaryType
+
+        return BinaryType()
+
+    @property
+    def cores(self) -> int:
+        """How many tasks are done at the same time."""
+        with self._own_words():
+            return int(self.spark.sparkContext.defaultParallelism)
+
     def write_parquet(self, query: str, folder: Path) -> None:
         """Let the executors write the rows of a query into a new folder: part-00000.parquet and so on, in order.
 
@@ -357,8 +457,9 @@ class SparkTable(SqlDialect):
                 self.spark.catalog.dropGlobalTempView(view)
         with contextlib.suppress(Exception):
             self._own.catalog.dropTempView(self.source)
-            self._own.catalog.dropTempView(f"{self._prefix}_released")
-        self._views, self._kept = [], []
+            for view in (f"{self._prefix}_released", *self._named_views):
+                self._own.catalog.dropTempView(view)
+        self._views, self._kept, self._named_views = [], [], []
 
     def _own_words(self, reading: bool = False) -> contextlib.AbstractContextManager[None]:
         return own_words(self.place, reading)

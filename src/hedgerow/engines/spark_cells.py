@@ -94,7 +94,7 @@ def cluster_in_tasks(
         bundle_of = _bundles(runs.cell, len(cells.failing), tasks)
         _compile(clustering, microdata, kept[:1])
         work = Work(
-            _alone(clustering),
+            alone(clustering),
             microdata.columns,
             microdata.index_order,
             microdata.sensitive,
@@ -111,16 +111,17 @@ def _by_cells(clustering: Clustering) -> bool:
     return isinstance(clustering, ConstrainedKMember | DiverseClustering | MergeSmall | Runs)
 
 
-def _alone(clustering: Clustering) -> Clustering:
+def alone(clustering: Clustering) -> Clustering:
+    """Return a clustering that uses one thread."""
     if isinstance(clustering, Improved):
-        return replace(clustering, clustering=_alone(clustering.clustering), threads=1)
+        return replace(clustering, clustering=alone(clustering.clustering), threads=1)
     return replace(clustering, threads=1) if "threads" in {field.name for field in fields(clustering)} else clustering
 
 
 def _compile(clustering: Clustering, microdata: Microdata, unit: IntArray) -> None:
     """Have the kernel compiled and kept before many tasks start to: cluster one record, as if k were 1."""
     one = microdata.of_units(unit)
-    _alone(_with_k_1(clustering))(one, cells=Cells.none_failing(one, np.zeros(1, np.int64)))
+    alone(_with_k_1(clustering))(one, cells=Cells.none_failing(one, np.zeros(1, np.int64)))
 
 
 def _with_k_1(clustering: Clustering) -> Clustering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hedgerow.anonymization.clustering import Cells
 from hedgerow.anonymization.executing import HERE, Clustering
@@ -16,10 +17,14 @@ from hedgerow.engines.spark_strings import Tasks
 from hedgerow.engines.sql import SqlEngine
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
-from hedgerow.types import Steps
+from hedgerow.plan import Plan
+from hedgerow.types import Progress, Steps
 
-DRIVER_PROFILES = 2_000_000
-"""Profiles up to which the driver clusters, and tests strings of levels, by itself."""
+if TYPE_CHECKING:
+    from hedgerow.engines.spread.rounds import SpreadRelease
+
+DRIVER_PROFILES = 200_000
+"""Records up to which the driver works by itself, and profiles up to which it tests strings of levels by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,13 @@ class SparkEngine(SqlEngine):
     def executor(self) -> SparkExecutor:
         """Where clusterings are run."""
         return SparkExecutor(self.session, self.driver_profiles)
+
+    def make_in_tasks(self, plan: Plan, tell: Progress) -> SpreadRelease | None:
+        """Make a release whose records never come here, if there are many; None if there are few, or it cannot be."""
+        from hedgerow.engines.spread.rounds import make_in_tasks  # which few need
+
+        records = self.session.ask(f"SELECT COUNT(*) AS n FROM {self.session.source}").column("n")[0].as_py()
+        return make_in_tasks(self.session, plan, tell) if records > self.driver_profiles else None
 
     def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder; ``parts`` are written by the executors."""

@@ -31,10 +31,12 @@ from hedgerow.microdata.notes import ColumnNote
 from hedgerow.microdata.read import check_columns, clean, gather, needed_columns
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import DataFormat, Plan
-from hedgerow.types import IntArray
+from hedgerow.types import IntArray, Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from hedgerow.engines.spread.rounds import SpreadRelease
 
 Kind = Literal["text", "integer", "decimal", "float", "boolean", "date", "timestamp", "other"]
 
@@ -281,6 +283,10 @@ class SqlEngine:
 
         return Rows(select, link)
 
+    def make_in_tasks(self, plan: Plan, tell: Progress) -> SpreadRelease | None:
+        """Make a release whose records never come here, where an engine has tasks for that; None: it has not."""
+        return None
+
     def write(self, rows: Rows, folder: Path, form: str, dialect: ReleaseDialect = STANDARD) -> str:
         """Write released rows into a folder."""
         return write(rows, folder, form, dialect)
@@ -331,6 +337,32 @@ class SqlSource:
         """The distinct values of one column with the number of records that have them."""
         inner = self._select({alias: self._counted_by(alias, self.names()[alias])})
         return f"SELECT {alias}, CAST(COUNT(*) AS {self.session.whole}) AS n FROM ({inner}) AS t GROUP BY {alias}"
+
+    def all_values(self, names: Sequence[str]) -> str:
+        """The distinct values of columns, each by itself: ``j`` is the place of its column in the order of names."""
+        inner = self._select({alias: self._counted_by(alias, self.names()[alias]) for alias in names})
+        listed = ", ".join(names)
+        sets = ", ".join(f"({alias})" for alias in names)
+        which = " ".join(f"WHEN GROUPING({alias}) = 0 THEN {at:d}" for at, alias in enumerate(names))
+        return (
+            f"SELECT CASE {which} END AS j, {listed}, CAST(COUNT(*) AS BIGINT) AS n FROM ({inner}) AS t"
+            f" GROUP BY GROUPING SETS ({sets})"
+        )
+
+    def shown_values(self, alias: str) -> str:
+        """The distinct values of one column (``v``), and as what they are released if they are released (``s``)."""
+        name = self.names()[alias]
+        inner = self._select({"v": self._counted_by(alias, name), "s": self._shown(name)})
+        return f"SELECT v, s FROM ({inner}) AS t GROUP BY v, s"
+
+    def keyed(self, others: bool = False) -> str:
+        """All rows: what they are counted by, but of the person (``p``) the key; ``others``: ``o0`` and so on."""
+        keys = {alias: self._counted_by(alias, name) for alias, name in self.names().items() if alias != "p"}
+        if self.plan.person is not None:
+            keys["p"] = self._shown(self.plan.person)
+        if others:
+            keys |= {f"o{at}": self._shown(name) for at, name in enumerate(self.plan.columns("other"))}
+        return self._select(keys)
 
     def every_row(self) -> str:
         """All rows: what they are counted by, and what is released of them as it is (``k0`` and so on)."""

@@ -17,6 +17,7 @@ from hedgerow.anonymization.clustering.costs import Objective
 from hedgerow.anonymization.clustering.exact import count_solved, solve_blocks
 from hedgerow.anonymization.clustering.improve import EFFORTS
 from hedgerow.anonymization.clustering.numbering import recoding_of
+from hedgerow.anonymization.counts import Counts
 from hedgerow.anonymization.solving import Solution, of_clusters
 from hedgerow.anonymization.withholding import Settled
 from hedgerow.engines.base import published_labels
@@ -183,7 +184,8 @@ class Candidate:
         if self.known is None:
             found = dict(self.release.facts)
         else:  # the rows are not needed
-            found = release_facts(self.plan, self.table, self.microdata, self.solution) | {"version": self.made_by}
+            counts = Counts.of(self.plan, self.microdata, self.solution.recoding)
+            found = release_facts(self.plan, self.table, counts, self.solution) | {"version": self.made_by}
         facts: dict[str, Any] = json.loads(json.dumps(found, default=float))
         return facts
 

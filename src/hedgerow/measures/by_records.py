@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.microdata import Microdata, TreeColumn
+from hedgerow.microdata import TreeColumn
 from hedgerow.plan.concepts import MeasureDescriptor
 from hedgerow.types import IntArray
-
-
-def records_by_code(microdata: Microdata, position: int) -> IntArray:
-    """Count the records of every code of a quasi-identifier, by its position in the plan's order."""
-    domain = microdata.columns[position].domain_size
-    return np.bincount(microdata.codes(position), weights=microdata.counts, minlength=domain).astype(np.int64)
 
 
 def costs_of_nodes(measure: MeasureDescriptor, column: TreeColumn, records: IntArray) -> tuple[Any, int]:

@@ -13,15 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.measures.measured import Measured
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier
 from hedgerow.microdata.columns import Shown
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan.concepts import MeasureDescriptor
 from hedgerow.types import IntArray
+
+if TYPE_CHECKING:
+    from hedgerow.measures.measured import Measured
 
 BIT = 1 << 20
 """Parts of a bit in which costs are counted."""
@@ -65,7 +68,7 @@ def records_behind(column: QuasiIdentifier, shown: Shown, records: IntArray) -> 
 
 def entropy(measured: Measured) -> float:
     """Share of all bits that is lost, columns counting by their weights; without any, the share withheld."""
-    bits = bits_by_attribute(measured.microdata, measured.recoding)
+    bits = measured.bits
     weights = [float(Fraction(column.weight)) for column in measured.microdata.columns]
     known = sum(weight * part.known for weight, part in zip(weights, bits.values(), strict=True))
     lost = sum(weight * part.lost for weight, part in zip(weights, bits.values(), strict=True))
@@ -81,7 +84,7 @@ def cost_by_records(behind: IntArray, records: int) -> tuple[IntArray, int]:
 
 
 def _beside(measured: Measured) -> Mapping[str, dict[str, float]]:
-    bits = bits_by_attribute(measured.microdata, measured.recoding)
+    bits = measured.bits
     return {
         "bits_by_attribute": {name: round(part.known, DECIMALS) for name, part in bits.items()},
         "bits_lost_by_attribute": {name: round(part.lost, DECIMALS) for name, part in bits.items()},

@@ -10,27 +10,31 @@ from hedgerow.plan.concepts import MeasureDescriptor
 from hedgerow.types import IntArray
 
 
-def discernibility(sizes: IntArray, withheld: int) -> int:
+def discernibility(sizes: IntArray, groups: IntArray, withheld: int) -> int:
     """Σ|group|² + n·withheld: every record is charged the number of records it cannot be told from.
+
+    ``groups`` says how many groups have each of the sizes.
 
     Examples
     --------
-    >>> discernibility(np.array([3, 2]), withheld=1)
+    >>> discernibility(np.array([3, 2]), np.array([1, 1]), withheld=1)
     19
     """
-    n = int(sizes.sum()) + withheld
-    return int(np.dot(sizes.astype(object), sizes)) + n * withheld if len(sizes) else n * withheld
+    pairs = list(zip(sizes.tolist(), groups.tolist(), strict=True))
+    records: int = sum(size * times for size, times in pairs) + withheld
+    squares: int = sum(size * size * times for size, times in pairs)
+    return squares + records * withheld
 
 
-def normalized_average_group_size(sizes: IntArray, withheld: int, k: int) -> Fraction | None:
+def normalized_average_group_size(sizes: IntArray, groups: IntArray, withheld: int, k: int) -> Fraction | None:
     """Records / (groups · k): 1 is the best that k allows; None without groups.
 
     Examples
     --------
-    >>> normalized_average_group_size(np.array([3, 2]), withheld=1, k=2)
+    >>> normalized_average_group_size(np.array([3, 2]), np.array([1, 1]), withheld=1, k=2)
     Fraction(3, 2)
     """
-    return Fraction(int(sizes.sum()) + withheld, len(sizes) * k) if len(sizes) else None
+    return Fraction(int(np.dot(sizes, groups)) + withheld, int(groups.sum()) * k) if len(sizes) else None
 
 
 DESCRIPTORS = (
@@ -41,7 +45,7 @@ DESCRIPTORS = (
         "are records at all: less is better.",
         help="Σ group size² + records · withheld",
         order=50,
-        of_release=lambda measured: discernibility(measured.recoding.sizes, measured.withheld),
+        of_release=lambda measured: discernibility(measured.sizes[0], measured.sizes[1], measured.withheld),
         compared=6,
         objective="discernibility",
         sizes="even",
@@ -54,7 +58,7 @@ DESCRIPTORS = (
         help="records / (groups · k): 1 is the best that k allows",
         order=60,
         of_release=lambda measured: normalized_average_group_size(
-            measured.recoding.sizes, measured.withheld, measured.plan.privacy.k
+            measured.sizes[0], measured.sizes[1], measured.withheld, measured.plan.privacy.k
         ),
         objective="group-size",
         sizes="many",

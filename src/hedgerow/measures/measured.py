@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
+from hedgerow.measures.entropy import Bits, bits_by_attribute
 from hedgerow.measures.loss import loss_by_attribute
 from hedgerow.measures.research_value import ColumnValue, column_values, value_by_attribute
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
+from hedgerow.types import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,17 @@ class Measured:
     def withheld(self) -> int:
         """Number of records that are not released."""
         return self.microdata.records - self.recoding.released
+
+    @cached_property
+    def sizes(self) -> tuple[IntArray, IntArray]:
+        """The sizes that groups have, ascending, and how many have each."""
+        sizes, groups = np.unique(self.recoding.sizes, return_counts=True)
+        return sizes, groups.astype(np.int64)
+
+    @cached_property
+    def bits(self) -> dict[str, Bits]:
+        """Bits per record that every quasi-identifier had, and lost."""
+        return bits_by_attribute(self.microdata, self.recoding)
 
     @cached_property
     def losses(self) -> dict[str, Fraction]:

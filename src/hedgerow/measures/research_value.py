@@ -258,41 +258,59 @@ class ColumnValue:
         return self.worth(granularity, np.asarray(self.breaks_by_node[:, used].any(axis=1)))
 
     def of_release(
-        self, codes: npt.NDArray[Any], shown: Shown, group_of: IntArray, hidden: BoolArray, unknown: int
+        self,
+        codes: npt.NDArray[Any],
+        shown: Shown,
+        group_of: IntArray,
+        hidden: BoolArray,
+        unknown: int,
+        records: IntArray | None = None,
     ) -> Fraction:
         """Research value of the column in a release, given code and group of every unit and which are hidden.
 
-        ``unknown`` more records are withheld, whose values play no part.
+        ``unknown`` more records are withheld, whose values play no part; ``records`` says how many records each unit
+        stands for.
         """
+        known = len(codes) if records is None else int(records.sum())
         if self.given:
             worths = [*self.given_of(shown.node), self.given[-1]]
-            times = np.bincount(np.where(hidden, len(worths) - 1, group_of), minlength=len(worths)).tolist()
+            times = _counted(np.where(hidden, len(worths) - 1, group_of), records, len(worths)).tolist()
             times[-1] += unknown
             return sum((worth * count for worth, count in zip(worths, times, strict=True)), Fraction(0)) / max(
-                len(codes) + unknown, 1
+                known + unknown, 1
             )
         each, of_group = np.unique(np.append(self.spans(shown), self.whole_span), return_inverse=True)
         span_of = of_group[np.where(hidden, -1, group_of)]
         if self.in_numbers:
-            times = np.bincount(span_of, minlength=len(each))
+            times = _counted(span_of, records, len(each))
             spanned = sum(span * count for span, count in zip(each.tolist(), times.tolist(), strict=True))
             spanned += unknown * self.whole_span
-            granularity = Fraction(len(codes) + unknown, spanned) if spanned else Fraction(1)
+            granularity = Fraction(known + unknown, spanned) if spanned else Fraction(1)
         else:
-            apart = self._apart(codes, each, span_of)
-            granularity = (len(codes) * apart + Fraction(unknown, self.whole_span)) / max(len(codes) + unknown, 1)
+            apart = self._apart(codes, each, span_of, records)
+            granularity = (known * apart + Fraction(unknown, self.whole_span)) / max(known + unknown, 1)
         groups = np.flatnonzero(np.bincount(group_of[~hidden], minlength=1))
         return self.worth(granularity, np.asarray(self.breaks(shown[groups]).any(axis=1)))
 
-    def _apart(self, codes: npt.NDArray[Any], spans: IntArray, span_of: IntArray) -> Fraction:
+    def _apart(self, codes: npt.NDArray[Any], spans: IntArray, span_of: IntArray, records: IntArray | None) -> Fraction:
         """Mean over values of the mean over their records of one over the span."""
         total = Fraction(0)
-        pairs, times = np.unique(codes * np.int64(len(spans)) + span_of, return_counts=True)
+        pairs, place = np.unique(codes * np.int64(len(spans)) + span_of, return_inverse=True)
+        times = _counted(place.reshape(-1), records, len(pairs))
         columns = (pairs // len(spans)).tolist(), spans[pairs % len(spans)].tolist(), times.tolist()
         for code, span, count in zip(*columns, strict=True):
             total += Fraction(count, int(self.records[code]) * span)
         values = int((self.records > 0).sum())
         return total / values if values else Fraction(1)
+
+
+def _counted(places: IntArray, records: IntArray | None, size: int) -> IntArray:
+    """Count records by place; ``records``: how many each stands for."""
+    if records is None:
+        return np.bincount(places, minlength=size)
+    found = np.zeros(size, np.int64)
+    np.add.at(found, places, records)
+    return found
 
 
 def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
@@ -308,7 +326,6 @@ def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
     values = []
     for position, column in enumerate(microdata.columns):
         rules = tuple(rule for rule in plan.rules if rule.attribute == column.name)
-        records = np.bincount(microdata.codes(position), weights=microdata.counts, minlength=column.domain_size)
         values.append(
             ColumnValue(
                 column,
@@ -317,7 +334,7 @@ def column_values(microdata: Microdata, plan: Plan) -> tuple[ColumnValue, ...]:
                 Fraction(asked.base),
                 None if asked.lambda_ is None else Fraction(asked.lambda_),
                 plan.attributes[column.name].in_numbers,
-                records.astype(np.int64),
+                microdata.records_by_code(position),
                 tuple(Fraction(worth) for worth in (asked.levels or {}).get(column.name, ())),
             )
         )
@@ -371,7 +388,7 @@ def mean_group_value(microdata: Microdata, recoding: Recoding, values: tuple[Col
             continue
         importances = np.array([float(worth) for worth in value.importances])
         whole = float(value.base) + importances.sum()
-        kept = (whole - importances @ value.breaks(shown)) / whole if whole else np.ones(recoding.groups)
+        kept = (whole - importances @ value.breaks(shown)) / whole if whole else np.ones(len(shown.lo))
         granularity = 1.0 / value.spans(shown)
         if value.blend is None:
             worth = granularity * kept
@@ -387,7 +404,7 @@ def rules_kept(recoding: Recoding, values: tuple[ColumnValue, ...], rules: tuple
     for position, value in enumerate(values):
         if not value.rules:
             continue
-        broken = (value.breaks(recoding.shown(position)) & recoding.shows(position)).sum(axis=1)
+        broken = (value.breaks(recoding.shown(position)) & recoding.shows(position)) @ recoding.times(position)
         for rule, groups in zip(value.rules, broken.tolist(), strict=True):
             found[rule.title] = int(groups)
     return [

@@ -17,7 +17,6 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.measures.by_records import records_by_code
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan.concepts import MeasureDescriptor
@@ -94,7 +93,7 @@ def squared_error(microdata: Microdata, recoding: Recoding) -> float:
     """SSE / SST over all columns; the share withheld if all records are alike."""
     within = around = 0.0
     for position, column in enumerate(microdata.columns):
-        points = points_of(column, records_by_code(microdata, position))
+        points = points_of(column, microdata.records_by_code(position))
         codes = microdata.codes(position)[microdata.profile_of_unit]
         shows = np.append(recoding.shows(position), False)[recoding.group_of]  # −1: withheld
         spread = _squares(points[codes], np.zeros(len(codes), np.int64))

@@ -118,6 +118,11 @@ class Microdata:
         """Code of every profile in one quasi-identifier, by its position in the plan's order."""
         return self.profiles[:, self.index_order.index(position)]
 
+    def records_by_code(self, position: int) -> IntArray:
+        """Count the records of every code of a quasi-identifier, by its position in the plan's order."""
+        domain = self.columns[position].domain_size
+        return np.bincount(self.codes(position), weights=self.counts, minlength=domain).astype(np.int64)
+
     def with_columns(self, columns: tuple[QuasiIdentifier, ...]) -> Microdata:
         """Return the same records under columns of the same domains with other limits."""
         return replace(self, columns=columns)
@@ -220,11 +225,12 @@ def collapse(
     person: tuple[IntArray, int] | None = None,
     ties: Sequence[tuple[IntArray, int]] = (),
     counts: IntArray | None = None,
+    index_order: tuple[int, ...] | None = None,
 ) -> Microdata:
     """Collapse encoded columns to profiles with counts.
 
     ``person`` and ``ties`` are ranks of the records, with how many there are: they order the records of a profile.
-    ``counts`` says how many records each row stands for.
+    ``counts`` says how many records each row stands for; ``index_order`` is that of a whole of which this is a part.
     """
     columns = tuple(part.column for part in encoded)
     unknown = np.zeros(len(encoded[0].codes), bool)
@@ -233,7 +239,8 @@ def collapse(
             unknown |= part.unknown
     for _, _, without_leaf in sensitive:
         unknown[without_leaf] = True
-    index_order = _index_order(columns, [part.codes for part in encoded])
+    if index_order is None:
+        index_order = order_of_columns(columns, [_distinct(part.codes) for part in encoded])
     codes = [encoded[position].codes for position in index_order]
     sizes = [columns[position].domain_size for position in index_order]
     kept = np.flatnonzero(~unknown)
@@ -328,8 +335,8 @@ def _keys(name: str, table: Table, key: str, code: str) -> tuple[IntArray, int]:
     return ranked, size
 
 
-def _index_order(columns: tuple[QuasiIdentifier, ...], codes: list[npt.NDArray[Any]]) -> tuple[int, ...]:
-    """Order the columns for the search index: steep costs first, then few values, then as in the plan.
+def order_of_columns(columns: tuple[QuasiIdentifier, ...], distinct: Sequence[int]) -> tuple[int, ...]:
+    """Order the columns for the search index: steep costs first, then few values that occur, then as in the plan.
 
     A search prunes early where the first difference is already dear, so a flat hierarchy goes before a tall one.
     """
@@ -337,7 +344,10 @@ def _index_order(columns: tuple[QuasiIdentifier, ...], codes: list[npt.NDArray[A
     def key(position: int) -> tuple[Fraction, int, int]:
         column = columns[position]
         steps = column.hierarchy.height if isinstance(column, TreeColumn) else column.domain_size
-        distinct = int((np.bincount(codes[position]) > 0).sum()) if len(codes[position]) else 0
-        return (-Fraction(column.weight) / max(steps, 1), distinct, position)
+        return (-Fraction(column.weight) / max(steps, 1), distinct[position], position)
 
     return tuple(sorted(range(len(columns)), key=key))
+
+
+def _distinct(codes: npt.NDArray[Any]) -> int:
+    return int((np.bincount(codes) > 0).sum()) if len(codes) else 0

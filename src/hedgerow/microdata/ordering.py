@@ -31,6 +31,44 @@ def pack(codes: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> Words:
     return words
 
 
+def unpack(words: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+    """Return the code columns that :func:`pack` packed.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in unpack(pack([np.array([1, 0]), np.array([2, 9])], [2, 10]), [2, 10])]
+    [[1, 0], [2, 9]]
+    """
+    found: list[npt.NDArray[np.int64]] = []
+    for word, shared in zip(words, shares_of_words(sizes), strict=True):
+        rest, some = word.astype(np.int64), []
+        for size in reversed(shared):
+            some.append(rest % size)
+            rest = rest // size
+        found += some[::-1]
+    return found
+
+
+def shares_of_words(sizes: Sequence[int]) -> list[list[int]]:
+    """Return which sizes share a word as :func:`pack` packs them.
+
+    Examples
+    --------
+    >>> shares_of_words([1 << 40, 1 << 20, 1 << 20])
+    [[1099511627776, 1048576], [1048576]]
+    """
+    found: list[list[int]] = []
+    room = 1
+    for size in (max(size, 1) for size in sizes):
+        if not found or room * size > 1 << 63:
+            found.append([size])
+            room = size
+        else:
+            found[-1].append(size)
+            room *= size
+    return found
+
+
 def order_by(words: Words) -> npt.NDArray[np.int64]:
     """Return a permutation that sorts by the words, the first one most significant.
 

@@ -69,6 +69,10 @@ class Recoding:
         """Number of records of every group that show something in one quasi-identifier: all, or none if hidden."""
         return np.where(self.shows(position), self.sizes, 0)
 
+    def times(self, position: int) -> IntArray:
+        """Number of groups that are shown as each of :meth:`shown`: one each."""
+        return np.ones(self.groups, np.int64)
+
     @property
     def released(self) -> int:
         """Number of records that are in a group."""

@@ -26,6 +26,7 @@ from hedgerow.release.release import Release
 from hedgerow.verification import (
     InDatabase,
     InFile,
+    PlacedClaim,
     Verification,
     Where,
     verify_in_place,
@@ -34,6 +35,8 @@ from hedgerow.verification import (
 )
 from hedgerow.verification import LinkClaim as Claim
 
+ROWS = "data.parquet"
+
 
 def verify_before_publishing(release: Release, written: Path | InDatabase, engine: Engine) -> Verification:
     """Check what was written against the original; nothing may be published that does not pass."""
@@ -41,17 +44,17 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
 
     link = release.rows.link
     if isinstance(link, CountedLink):
-        claim = Claim(link.profiles, link.parts, link.labels)
+        claim, rows = _claim_of(link, written, engine)
         if isinstance(written, Path):
-            found = verify_release_in_place(written, where_is(engine), claim, release.population)
+            found = verify_release_in_place(written, where_is(engine), claim, release.population, rows)
         else:
             facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
             found = verify_in_place(release.plan, facts, written, where_is(engine), claim, release.population)
     else:
         assert isinstance(engine, LocalEngine)
         assert isinstance(written, Path)
-        rows = np.arange(1, len(release.record_of_row) + 1)
-        numbers = pa.table({"record": release.record_of_row + 1, "row": rows})
+        places = np.arange(1, len(release.record_of_row) + 1)
+        numbers = pa.table({"record": release.record_of_row + 1, "row": places})
         found = verify_release(written, engine.data, numbers, release.before, release.population)
     try:
         found.raise_if_broken()
@@ -61,6 +64,21 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
             Problem(problem.code, f"{problem.message} Nothing was written.", hint=hint) for problem in error.problems
         ) from None
     return found
+
+
+def _claim_of(
+    link: CountedLink, written: Path | InDatabase, engine: Engine
+) -> tuple[Claim | PlacedClaim, InDatabase | None]:
+    """Return what became of the records: where it lies, if what was written can be read there too, or else fetched."""
+    if link.claim and not isinstance(written, Path):
+        return PlacedClaim(link.claim), None
+    if link.claim and isinstance(written, Path) and (written / ROWS).is_dir():
+        assert isinstance(engine, SqlEngine)
+        parts = sorted(str(part.absolute()) for part in (written / ROWS).iterdir())
+        session: Any = engine.session  # only a session of Spark has tasks, and so a claim
+        rows = in_database(session, *session.open_files([f"file://{part}" for part in parts]))
+        return PlacedClaim(link.claim), rows
+    return Claim(link.profiles, link.parts, link.labels), None
 
 
 def where_is(engine: Engine) -> Where:

@@ -12,20 +12,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
+from hedgerow.anonymization.counts import Counts
 from hedgerow.anonymization.solving import Solution
-from hedgerow.measures import exact_end_points, rules_kept
+from hedgerow.measures import rules_kept
 from hedgerow.measures.measured import Measured
 from hedgerow.microdata import Microdata, Table
-from hedgerow.microdata.households import alike_by_kind
-from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import MEASURES, METHODS, objectives
-from hedgerow.privacy import attribute_disclosures, largest_shares
-from hedgerow.privacy.matching import least_rows_for_a_known_person, matching_records
-from hedgerow.privacy.requirement import people_by_group
-from hedgerow.release.limit_facts import bound_of_loss, limits_by_attribute, withheld_by_limits
+from hedgerow.release.limit_facts import limits_by_attribute, withheld_by_limits
 from hedgerow.release.population_facts import estimated_risk, population_facts
 from hedgerow.release.unit_facts import unit_facts
 from hedgerow.version import __version__
@@ -35,42 +29,38 @@ KEPT = "republish"
 EXACT = "exact_end_points"
 
 
-def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solution) -> dict[str, Any]:
+def release_facts(plan: Plan, table: Table, counts: Counts, solution: Solution) -> dict[str, Any]:
     """Collect the facts of a release; its groups must be those that a reader can tell apart.
 
-    The microdata must hold the released records only, and count the others.
+    What was counted must be the released records only, and the number of the others.
     """
-    recoding = solution.recoding
-    sizes, k = recoding.sizes, plan.privacy.k
-    withheld = microdata.records - recoding.released
-    measured = Measured(microdata, recoding, plan, bound_of_loss(microdata, plan, recoding))
-    breaks = recoding.breaks_by_column(microdata)
-    matching = matching_records(microdata, recoding) if plan.missing == "matches-any" else None
-    smallest = int((sizes if matching is None else matching).min(initial=microdata.records))
+    measured = counts.measured
+    records, released = measured.microdata.records, measured.recoding.released
+    sizes = {str(size): int(groups) for size, groups in zip(*measured.sizes, strict=True)}
     facts: dict[str, Any] = {
         "version": __version__,
         "plan": plan.digest(),
         "seed": plan.seed,
         "method": plan.method.name,
         "privacy": plan.short()["privacy"],
-        "k": k,
-        "records": microdata.records,
-        "released": recoding.released,
-        "withheld": withheld,
+        "k": plan.privacy.k,
+        "records": records,
+        "released": released,
+        "withheld": records - released,
         **solution.details,
-        "groups": recoding.groups,
-        "smallest_group": smallest,
-        "largest_group": int(sizes.max(initial=0)),
-        "group_sizes": _histogram(sizes),
-        "group_risk_sizes": _risk_sizes(microdata, recoding, matching),
+        "groups": measured.recoding.groups,
+        "smallest_group": counts.smallest,
+        "largest_group": int(measured.sizes[0].max(initial=0)),
+        "group_sizes": sizes,
+        "group_risk_sizes": dict(counts.risk_sizes),
         "limits": "kept" if plan.keeps_limits else "ignored",
-        "limits_broken": sum(breaks.values()),
-        "limits_broken_by_attribute": breaks,
-        "limits_by_attribute": limits_by_attribute(microdata, plan, recoding),
+        "limits_broken": sum(counts.breaks.values()),
+        "limits_broken_by_attribute": dict(counts.breaks),
+        "limits_by_attribute": limits_by_attribute(measured.microdata.columns, plan, counts.released, records),
         **_measures(measured),
-        EXACT: exact_end_points(microdata, recoding),
-        "attribute_disclosures": attribute_disclosures(microdata, recoding.group_of, recoding.groups),
-        "largest_share_of_one_value": largest_shares(microdata, recoding.group_of, recoding.groups),
+        EXACT: dict(counts.exact),
+        "attribute_disclosures": dict(counts.disclosures),
+        "largest_share_of_one_value": dict(counts.shares),
         "columns_released": list(plan.published_columns),
         "columns_not_released": sorted(name for name in table.not_released if name in plan.named_columns),
         "columns_not_in_plan": sum(name not in plan.named_columns for name in table.not_released),
@@ -78,25 +68,21 @@ def release_facts(plan: Plan, table: Table, microdata: Microdata, solution: Solu
     if METHODS[plan.method.name].needs_levels and plan.method.objective != "research-value":
         facts["score"] = facts[objectives()[plan.method.objective].name]
     if plan.rules:
-        facts["rules"] = rules_kept(recoding, measured.worths, plan.rules)
+        facts["rules"] = rules_kept(measured.recoding, measured.worths, plan.rules)
     if plan.research_value.levels:
         facts["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.missing == "matches-any":
         facts["missing"] = plan.missing
+    microdata = measured.microdata
     if microdata.weight_of is not None:
-        facts["estimated_risk"] = estimated_risk(plan, table, microdata, recoding)
+        facts["estimated_risk"] = estimated_risk(plan, table, microdata, measured.recoding)
     if microdata.population is not None:
-        facts |= population_facts(plan, microdata, recoding, solution.details.get("levels"))
-    if plan.method.suppress:
-        facts["suppressed_cells"] = recoding.cells_hidden(microdata)
-        facts["least_rows_for_a_known_person"] = least_rows_for_a_known_person(microdata, recoding, smallest)
+        facts |= population_facts(plan, microdata, measured.recoding, solution.details.get("levels"))
     if microdata.households is not None:
-        facts["units"] = unit_facts(microdata, recoding, solution.details.get("units", {}))
-    if microdata.person_of is not None:
-        in_group = recoding.group_of >= 0
-        pairs = np.unique(np.stack([recoding.group_of[in_group], microdata.person_of[in_group]]), axis=1)
-        facts["persons"] = microdata.people()
-        facts["smallest_group_persons"] = int(np.bincount(pairs[0]).min(initial=microdata.people()))
+        facts["units"] = unit_facts(microdata, measured.recoding, solution.details.get("units", {}))
+    facts |= counts.suppressed
+    if counts.persons is not None:
+        facts["persons"], facts["smallest_group_persons"] = counts.persons
     return facts
 
 
@@ -110,6 +96,11 @@ def keeping_facts(plan: Plan, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str, Any]:
     """Collect what only the owner may be told: why records are withheld. ``whole`` are all records."""
+    return {**reasons_facts(solution), "limits_by_attribute": withheld_by_limits(whole, plan)}
+
+
+def reasons_facts(solution: Solution) -> dict[str, Any]:
+    """Say why records are withheld."""
     facts: dict[str, Any] = {
         "withheld_because": solution.withheld_because,
         "withheld_is_least": solution.withheld_is_least,
@@ -117,7 +108,7 @@ def private_facts(plan: Plan, whole: Microdata, solution: Solution) -> dict[str,
     }
     if solution.blocks_withheld is not None:
         facts["blocks_withheld"] = solution.blocks_withheld
-    return {**facts, "limits_by_attribute": withheld_by_limits(whole, plan)}
+    return facts
 
 
 def facts_to_json(facts: dict[str, Any]) -> str:
@@ -139,23 +130,3 @@ def _measures(measured: Measured) -> dict[str, Any]:
 
 def _number(exact: Fraction | float | int | None) -> float | int | None:
     return exact if exact is None or isinstance(exact, int) else round(float(exact), 12)
-
-
-def _histogram(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, int]:
-    """Number of groups by size."""
-    values, counts = np.unique(sizes, return_counts=True)
-    return {str(size): int(count) for size, count in zip(values, counts, strict=True)}
-
-
-def _risk_sizes(
-    microdata: Microdata, recoding: Recoding, matching: np.ndarray[Any, np.dtype[np.int64]] | None
-) -> dict[str, int]:
-    """Count released records by how many people they cannot be told from; if they are linked, by households."""
-    if microdata.households is not None:
-        records, households = alike_by_kind(microdata, recoding.group_of)
-        return _histogram(np.repeat(households, records))
-    alike = people_by_group(microdata, recoding.group_of, recoding.groups) if matching is None else matching
-    values, number = np.unique(alike, return_inverse=True)
-    records = np.zeros(len(values), np.int64)
-    np.add.at(records, number.reshape(-1), recoding.sizes)
-    return {str(size): count for size, count in zip(values.tolist(), records.tolist(), strict=True)}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from hedgerow.anonymization.counts import Counts
 from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.withholding import Settled, settle
 from hedgerow.engines.base import Engine
@@ -17,10 +19,13 @@ from hedgerow.microdata.notes import ColumnNote
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
 from hedgerow.release.certifying import certified
-from hedgerow.release.facts import private_facts, release_facts
+from hedgerow.release.facts import private_facts, reasons_facts, release_facts
 from hedgerow.release.release import Release
 from hedgerow.release.unit_facts import with_price_of_link
 from hedgerow.types import Progress, silent
+
+if TYPE_CHECKING:
+    from hedgerow.engines.spread.rounds import SpreadRelease
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,10 @@ def make_where_it_lies(
 ) -> Release:
     """Make a release of a table where it lies: its profiles are read only if they fit here, or are needed."""
     found = None
+    if isinstance(source, SqlEngine):
+        spread = source.make_in_tasks(plan, tell)
+        if spread is not None:
+            return _of_sums(spread, source)
     if isinstance(source, SqlEngine) and plan.population is None:
         found = search_in_place(source.session, plan, partial(tell, "searching"), patience)
     if found is None:
@@ -75,6 +84,17 @@ def make_where_it_lies(
     tell("measuring", 0, 0)
     release = make_release(found.table, settled, source)
     return replace(release, private={**release.private, "frequency_sets_counted_in_place": found.counted})
+
+
+def _of_sums(spread: SpreadRelease, engine: Engine) -> Release:
+    """Put a release together of which only sums are here."""
+    return Release(
+        replace(spread.rows, notes=titled_notes(spread.plan, {})),
+        spread.plan,
+        release_facts(spread.plan, spread.table, spread.counts, spread.solution),
+        engine.library,
+        reasons_facts(spread.solution) | {"limits_by_attribute": spread.by_limits},
+    )
 
 
 def titled_notes(plan: Plan, notes: Mapping[str, ColumnNote]) -> dict[str, ColumnNote]:
@@ -95,7 +115,7 @@ def make_release(table: Table, settled: Settled, engine: Engine | None = None) -
     return Release(
         replace(rows, notes=titled_notes(plan, table.notes)),
         plan,
-        release_facts(plan, table, microdata, solution),
+        release_facts(plan, table, Counts.of(plan, microdata, solution.recoding), solution),
         engine.library,
         private_facts(plan, settled.whole, solution),
         population=None if microdata.population is None else microdata.population.source,

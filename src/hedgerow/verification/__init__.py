@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hedgerow.verification.reading.link import read_link
     from hedgerow.verification.reading.listing import SIGNATURE, Listing
     from hedgerow.verification.reading.original import Original, read_original
-    from hedgerow.verification.reading.places import InDatabase, InFile, Lender, LinkClaim, Where
+    from hedgerow.verification.reading.places import InDatabase, InFile, Lender, LinkClaim, PlacedClaim, Where
     from hedgerow.verification.reading.published import Unreadable, open_release, read_release
     from hedgerow.verification.reading.stated import is_number
     from hedgerow.verification.result import MEANINGS, Promise, Verification
@@ -51,6 +51,7 @@ _HOME = {
     "Lender": "reading.places",
     "Listing": "reading.listing",
     "MEANINGS": "result",
+    "PlacedClaim": "reading.places",
     "Promise": "result",
     "SIGNATURE": "reading.listing",
     "Verification": "result",
@@ -72,6 +73,7 @@ __all__ = [
     "LinkClaim",
     "Listing",
     "Original",
+    "PlacedClaim",
     "Promise",
     "RowEvidence",
     "Unreadable",

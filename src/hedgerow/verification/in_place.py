@@ -9,14 +9,21 @@ from typing import Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
+from hedgerow.plan.concepts import METHODS
 from hedgerow.verification.check import conclude
 from hedgerow.verification.counting.counted_evidence import CountedEvidence
+from hedgerow.verification.counting.placed_evidence import PlacedEvidence, read_placed, read_placed_original
 from hedgerow.verification.counting.sources import count_original, count_released, open_original, open_released
+from hedgerow.verification.counting.statements import count_rows
 from hedgerow.verification.counting.tallies import Tallies
-from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, Where
+from hedgerow.verification.promises.models import demands_of
+from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, PlacedClaim, Where
 from hedgerow.verification.reading.population import read_people
 from hedgerow.verification.reading.published import list_release, open_release
 from hedgerow.verification.result import Promise, Verification
+
+LARGE = 1_000_000
+"""Rows of a release above which it is judged by tasks where it lies, if there are tasks."""
 
 
 def verify_in_place(
@@ -24,7 +31,7 @@ def verify_in_place(
     facts: Mapping[str, Any],
     released: Where,
     original: Where | None = None,
-    link: LinkClaim | None = None,
+    link: LinkClaim | PlacedClaim | None = None,
     population: Any = None,
 ) -> Verification:
     """Check a release where it lies against its plan and facts, and against the original where that is given.
@@ -60,6 +67,9 @@ def verify_in_place(
     if link is not None and original is None:
         message = "A link can be used only together with the original."
         raise DataError(Problem("usage", message, hint="give the original too"))
+    if isinstance(released, InDatabase) and (isinstance(link, PlacedClaim) or _is_large(plan, released, original)):
+        return _in_sums(plan, facts, released, original, link if isinstance(link, PlacedClaim) else None)
+    assert not isinstance(link, PlacedClaim)
     try:
         table = open_released(released, plan)
         published = count_released(table, plan, facts)
@@ -78,13 +88,44 @@ def verify_in_place(
         tallies.close()
 
 
-def verify_release_in_place(
-    folder: Path | str, original: Where | None = None, link: LinkClaim | None = None, population: Any = None
+def _is_large(plan: Plan, released: InDatabase, original: Where | None) -> bool:
+    """Tell whether a release is better judged where it lies: there are tasks for it, and very many rows."""
+    beside = original is None or (isinstance(original, InDatabase) and original.lender is released.lender)
+    usual = plan.data.decimal == "." and plan.data.thousands is None and plan.weight is None and plan.population is None
+    usual = usual and plan.unit is None
+    apart = plan.missing == "matches-any" or plan.method.suppress or METHODS[plan.method.name].needs_levels
+    apart = apart or not usual
+    if apart or not beside or not hasattr(released.lender, "in_tasks"):
+        return False
+    return int(released.lender.ask(count_rows(released, [])).column(0)[0].as_py()) > LARGE
+
+
+def _in_sums(
+    plan: Plan, facts: Mapping[str, Any], released: InDatabase, original: Where | None, claim: PlacedClaim | None
 ) -> Verification:
-    """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size."""
+    """Check a release of which only sums come here."""
+    source = original if isinstance(original, InDatabase) else None
+    records = None if source is None else read_placed_original(source, plan)
+    evidence = PlacedEvidence(
+        read_placed(released, plan, facts), records, released, source, claim, tuple(demands_of(plan))
+    )
+    return conclude(evidence, released.relation)
+
+
+def verify_release_in_place(
+    folder: Path | str,
+    original: Where | None = None,
+    link: LinkClaim | PlacedClaim | None = None,
+    population: Any = None,
+    rows: InDatabase | None = None,
+) -> Verification:
+    """Check a release folder in counted form: its data is a file, or a folder of Parquet files, of any size.
+
+    ``rows``: the data of the folder as a table, where others than this process read it.
+    """
     listing = list_release(Path(folder))
     if listing.unsafe:
         return Verification((listing.promise,), str(folder))
     plan, facts, data = open_release(Path(folder))
-    found = verify_in_place(plan, facts, InFile(data), original, link, population)
+    found = verify_in_place(plan, facts, rows or InFile(data), original, link, population)
     return replace(found, promises=(listing.promise, *found.promises), place=str(folder))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hedgerow.anonymization.clustering.terms import Terms
 from hedgerow.anonymization.kernels.codes import FREE, STEPS, TABLE
 from hedgerow.anonymization.kernels.tuples.searching import Prices
-from hedgerow.measures.by_records import costs_of_nodes, records_by_code
+from hedgerow.measures.by_records import costs_of_nodes
 from hedgerow.measures.research_value import ColumnValue, column_values, half_open
 from hedgerow.measures.squared_error import Points, points_of
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier, TreeColumn
@@ -65,9 +65,9 @@ class Objective:
         return cls(
             name,
             column_values(microdata, plan) if name == "research-value" else (),
-            tuple(records_by_code(microdata, position) for position in range(len(microdata.columns)) if counted),
+            tuple(microdata.records_by_code(position) for position in range(len(microdata.columns)) if counted),
             tuple(
-                points_of(column, records_by_code(microdata, position))
+                points_of(column, microdata.records_by_code(position))
                 for position, column in enumerate(microdata.columns)
                 if objectives()[name].squared
             ),

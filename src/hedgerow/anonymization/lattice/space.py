@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from hedgerow.errors import NoSolution, Problem
-from hedgerow.measures.by_records import costs_of_nodes, records_by_code
+from hedgerow.measures.by_records import costs_of_nodes
 from hedgerow.microdata import Microdata, TreeColumn
 from hedgerow.plan.concepts import MeasureDescriptor, objectives
 from hedgerow.plan.hierarchy.limits import limit_of_leaves
@@ -94,7 +94,7 @@ class Space:
     @cached_property
     def records_by_code(self) -> tuple[IntArray, ...]:
         """Records of every code of every quasi-identifier."""
-        return tuple(records_by_code(self.microdata, position) for position in range(len(self.maps)))
+        return tuple(self.microdata.records_by_code(position) for position in range(len(self.maps)))
 
     def _shares_of(self, measure: MeasureDescriptor) -> tuple[list[list[IntArray]], list[int]]:
         numerators, denominators = [], []

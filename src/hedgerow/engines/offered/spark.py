@@ -32,7 +32,7 @@ DESCRIPTOR = EngineDescriptor(
     takes=_takes,
     suits=lambda data, numbered: is_spark_frame(data) or is_in_spark(data),
     opened=_opened,
-    options={"master": "a master", "driver_profiles": "a bound on the driver's profiles"},
+    options={"master": "a master", "driver_profiles": "a bound on the driver's records"},
     anywhere=True,
     forms={"parts": "Parquet files that the executors of a Spark cluster write"},
 )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hedgerow.verification.counting.counted_link import Ties
-from hedgerow.verification.counting.evidence import Evidence, Pair
+from hedgerow.verification.counting.evidence import Evidence
+from hedgerow.verification.counting.pairs import Pair
 from hedgerow.verification.counting.sources import Source, surplus
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.reading.original import Original

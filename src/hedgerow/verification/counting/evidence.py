@@ -7,10 +7,10 @@ counted (``counted_evidence``), where equal rows are one with a count.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from hedgerow.verification.counting.arrays import sums
 from hedgerow.verification.counting.combinations import Combinations
 from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import Matches
+from hedgerow.verification.counting.pairs import Pair, PairSums
+from hedgerow.verification.counting.readings import Readings
 from hedgerow.verification.counting.spots import Spot
 from hedgerow.verification.counting.tabulation import RowGroups, count_groups, count_labels, find_groups
 from hedgerow.verification.counting.units import LinkedRows
@@ -29,31 +31,10 @@ from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.values.columns import Cell, Column, column_of, one_level
 from hedgerow.verification.values.notation import in_notation, usual
-from hedgerow.verification.values.sensitive import Place, Reader, Way
+from hedgerow.verification.values.sensitive import Reader, Way
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """What lies behind cells of the release, and what they were published as.
-
-    Attributes
-    ----------
-    values
-        The original cell. More than one where the link does not tell records with different cells apart: then what is
-        asked must be so for each.
-    label
-        The published cell.
-    count, row
-        How many cells, and the first row of the release that has one; 0: rows have no numbers.
-    """
-
-    values: tuple[Cell, ...]
-    label: Cell
-    count: int
-    row: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +80,7 @@ class Evidence(ABC):
     published: Published
     original: Original | None
     _counted: dict[str, Counted] = field(default_factory=dict, kw_only=True)
+    _judged: dict[str, PairSums] = field(default_factory=dict, kw_only=True)
 
     @property
     def plan(self) -> Plan:
@@ -116,6 +98,11 @@ class Evidence(ABC):
     @abstractmethod
     def link_fault(self) -> str:
         """What is wrong with the link; empty if it is sound."""
+
+    @property
+    def only_sums(self) -> bool:
+        """Whether rows and records cannot be matched one by one, since they are not here."""
+        return False
 
     @property
     def linked(self) -> bool:
@@ -202,6 +189,16 @@ class Evidence(ABC):
         return sums(self.group_of, counts, int(self.group_of.max(initial=-1)) + 1)
 
     @cached_property
+    def size_counts(self) -> tuple[IntArray, IntArray]:
+        """The sizes that groups have, ascending, and how many have each."""
+        values, counts = np.unique(self.sizes, return_counts=True)
+        return values, counts.astype(np.int64)
+
+    def groups_by_label(self, name: str) -> Sequence[tuple[str, int]]:
+        """Count the groups that have each published value of a quasi-identifier, but for missing ones."""
+        return self.combinations.groups_by_label(name)
+
+    @cached_property
     def combinations(self) -> Combinations:
         """The cells of every group."""
         return Combinations.of(self.cells, self.group_of, self.published.counts)
@@ -218,6 +215,15 @@ class Evidence(ABC):
     def smallest(self) -> int:
         """Rows of the smallest group; or the least number of rows that a row matches, itself included."""
         return self.groups.smallest if self.matches is None else self.matches.fewest_rows(self.plan.privacy.k)
+
+    def judged_pairs(self, name: str) -> PairSums:
+        """Judge the published cells of a quasi-identifier by what lies behind them, once; needs a sound link."""
+        if name not in self._judged:
+            self._judged[name] = self._judge_pairs(name)
+        return self._judged[name]
+
+    def _judge_pairs(self, name: str) -> PairSums:
+        return PairSums.of(self.judges[name], self.pairs[name])
 
     # -- sensitive columns -----------------------------------------------------------------------------------------
 
@@ -245,37 +251,47 @@ class Evidence(ABC):
         """Count a sensitive column by groups other than those of rows that agree."""
         return self._count(name, group_of, groups)
 
+    def single_valued(self, name: str) -> Collection[int]:
+        """Return the groups that have exactly one value of a sensitive column."""
+        found: list[int] = (self.counted(name).histograms.distinct == 1).nonzero()[0].tolist()
+        return found
+
+    def largest_share(self, name: str) -> float:
+        """Return the greatest share that one value of a sensitive column has in any group."""
+        found = self.counted(name).histograms
+        there = found.totals > 0
+        return float((found.greatest[there] / found.totals[there]).max(initial=0))
+
+    def strays(self, name: str) -> Spot:
+        """Return the published values of a sensitive column that the plan gives no leaf."""
+        return self.counted(name).strays
+
+    def judged(self, demand: Any, name: str) -> Any:
+        """Have a demand on a sensitive column judge all groups."""
+        return demand.judge(self.counted(name))
+
     def _count(self, name: str, group_of: IntArray | None = None, groups: int | None = None) -> Counted:
         labels, indices = distinct_cells(self._sensitive_cells(name))
         form = self.plan.data
         own = in_notation(self.plan, name, "sensitive")
         meant = {text: usual(text, form.decimal, form.thousands) if own else text for text in labels}
-        reader = Reader.of(self.plan.attributes[name], list(meant.values()))
-        readings = {text: reader.read(meant[text]) for text in labels}
-        places: dict[Way, Place] = {}
-        for reading in readings.values():
-            if reading is not None:
-                places[reading.way] = min(reading.place, places.get(reading.way, reading.place))
-        ways = tuple(sorted(places, key=places.__getitem__))
-        code_of = {way: code for code, way in enumerate(ways)}
-
-        stray = np.array([*(readings[text] is None for text in labels), False], bool)[indices]
-        found = [readings[text] for text in labels]
-        lookup = [-1 if reading is None else code_of[reading.way] for reading in found]
-        released = np.array([*lookup, -1], np.int64)[indices]
+        known = Readings.of(self.plan.attributes[name], list(meant.values()))
+        codes = [known.code_of[meant[text]] for text in labels]
+        stray = np.array([*(code < 0 for code in codes), False], bool)[indices]
+        released = np.array([*codes, -1], np.int64)[indices]
         counts = self.published.counts
         return Counted(
-            reader,
-            ways,
-            reader.has_hierarchy or all(place[0] == 0 for place in places.values()),
+            known.reader,
+            known.ways,
+            known.in_order,
             Histograms.of(
                 self.group_of if group_of is None else group_of,
                 released,
                 self.groups.groups if groups is None else groups,
-                len(ways),
+                len(known.ways),
                 counts,
             ),
-            _count_codes(released, len(ways), counts),
+            _count_codes(released, len(known.ways), counts),
             _strays(stray, counts),
             self.matches if group_of is None else None,
         )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.types import IntArray
-from hedgerow.verification.counting.evidence import Evidence, Pair
+from hedgerow.verification.counting.evidence import Evidence
+from hedgerow.verification.counting.pairs import Pair
 from hedgerow.verification.counting.spots import where
 from hedgerow.verification.counting.tabulation import (
     count_differences,

@@ -6,8 +6,9 @@ They name only columns that the plan releases, and the person key, of which only
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from hedgerow.plan import DataFormat
+from hedgerow.plan import DataFormat, Plan
 from hedgerow.verification.reading.places import InDatabase
 
 WHITE_SPACE = (
@@ -31,6 +32,85 @@ def count_rows(place: InDatabase, names: Sequence[str], person: str | None = Non
         return f"SELECT COUNT(*) AS n FROM {place.relation} AS t"
     inner = f"SELECT {', '.join(columns)} FROM {place.relation} AS t"
     return f"SELECT {', '.join(found)}, COUNT(*) AS n FROM ({inner}) AS u GROUP BY {', '.join(found)}"
+
+
+def deal_groups(place: InDatabase, names: Sequence[str], sensitive: Sequence[str], tasks: int) -> str:
+    """Count the rows that agree in quasi-identifiers and sensitive columns, and deal out their groups to tasks."""
+    columns = [f"{_read(place, name)} AS c{number}" for number, name in enumerate([*names, *sensitive])]
+    found = [f"c{number}" for number in range(len(columns))]
+    keys = ", ".join(found[: len(names)])
+    crew: Any = place.lender
+    inner = f"SELECT {', '.join(columns)} FROM {place.relation} AS t"
+    listed = ", ".join(found)
+    return f"SELECT {listed}, COUNT(*) AS n, {crew.task_of(keys, tasks)} AS task FROM ({inner}) AS u GROUP BY {listed}"
+
+
+def count_lost(claim: str) -> str:
+    """Count what a claim says of no records."""
+    return f"SELECT COUNT(*) AS n FROM {claim} AS t WHERE n IS NULL OR n < 1"
+
+
+def count_foreign(original: InDatabase, claim: str, plan: Plan) -> str:
+    """Count the records of a claim that the original has not, or not so often."""
+    names = [*plan.quasi_identifiers, *plan.columns("sensitive")]
+    quasi = len(plan.quasi_identifiers)
+    aliases = [f"c{at}" if at < quasi else f"s{at - quasi}" for at in range(len(names))]
+    records = [f"{_read(original, name)} AS {alias}" for name, alias in zip(names, aliases, strict=True)]
+    if plan.person is not None:
+        records.append(f"{_cleaned(original, plan.person, plan.data.markers(plan.person))} AS p")
+        aliases.append("p")
+    listed = ", ".join(aliases)
+    both = (
+        f"SELECT {listed}, n FROM {claim} AS t UNION ALL"
+        f" SELECT {', '.join(records)}, CAST(-1 AS BIGINT) AS n FROM {original.relation} AS t"
+    )
+    return (
+        "SELECT CAST(SUM(CASE WHEN d > 0 THEN d ELSE 0 END) AS BIGINT) AS n"
+        f" FROM (SELECT {listed}, SUM(n) AS d FROM ({both}) AS u GROUP BY {listed}) AS v"
+    )
+
+
+def compare_rows(released: InDatabase, original: InDatabase, claim: str, plan: Plan) -> str:
+    """Count the rows of a release that a claim does not give, and those that it gives and are not there."""
+    empty = [text for text in plan.data.missing if not text]
+    shown, told, aliases = [], [], []
+    for at, name in enumerate(plan.quasi_identifiers):
+        value = _read(released, name, as_text=True)
+        for marker in empty:
+            value = f"NULLIF({value}, {released.lender.literal(marker)})"
+        shown.append(f"{value} AS x{at}")
+        told.append(f"l{at} AS x{at}")
+        aliases.append(f"x{at}")
+    kinds = dict(original.columns)
+    sensitive = plan.columns("sensitive")
+    for at, name in enumerate(sensitive):
+        as_text = _kind(released, name) != _kind(original, name)
+        shown.append(f"{_cleaned(released, name, empty, as_text)} AS y{at}")
+        value = _cleaning(original, f"t.s{at}", kinds[name], plan.data.markers(name), as_text)
+        told.append(f"{value} AS y{at}")
+        aliases.append(f"y{at}")
+    listed = ", ".join(aliases)
+    both = (
+        f"SELECT {', '.join(shown)}, CAST(1 AS BIGINT) AS n FROM {released.relation} AS t UNION ALL"
+        f" SELECT {', '.join(told)}, -n AS n FROM {claim} AS t"
+    )
+    return (
+        "SELECT CAST(SUM(CASE WHEN d > 0 THEN d ELSE 0 END) AS BIGINT) AS more,"
+        " CAST(SUM(CASE WHEN d < 0 THEN -d ELSE 0 END) AS BIGINT) AS fewer"
+        f" FROM (SELECT {listed}, SUM(n) AS d FROM ({both}) AS u GROUP BY {listed}) AS v"
+    )
+
+
+def count_pairs(claim: str, at: int) -> str:
+    """Count what lies behind the published values of one quasi-identifier."""
+    return f"SELECT c{at} AS c, l{at} AS l, CAST(SUM(n) AS BIGINT) AS n FROM {claim} AS t GROUP BY c{at}, l{at}"
+
+
+def fewest_persons(claim: str, quasi_identifiers: int) -> str:
+    """Count the persons of the group that has fewest."""
+    labels = ", ".join(f"l{at}" for at in range(quasi_identifiers))
+    persons = f"SELECT COUNT(DISTINCT p) AS n FROM {claim} AS t GROUP BY {labels}"
+    return f"SELECT CAST(MIN(n) AS BIGINT) AS n FROM ({persons}) AS u"
 
 
 def fetch_rows(place: InDatabase, names: Sequence[str]) -> str:
@@ -63,18 +143,25 @@ def _kind(place: InDatabase, name: str) -> str:
 
 
 def _read(place: InDatabase, name: str, as_text: bool = False) -> str:
-    column = f"t.{place.lender.quote(name)}"
-    if as_text or _kind(place, name) == "text":
+    return _reading(place, f"t.{place.lender.quote(name)}", dict(place.columns)[name], as_text)
+
+
+def _reading(place: InDatabase, column: str, kind: str, as_text: bool) -> str:
+    if as_text or kind in TEXT:
         return f"CAST({column} AS {place.lender.text_type}){place.lender.binary}"
-    if _kind(place, name) == "float" and place.lender.nan is not None:  # what is no number is missing
+    if kind == "float" and place.lender.nan is not None:  # what is no number is missing
         return f"CASE WHEN {column} = {place.lender.nan} THEN NULL ELSE {column} END"
     return column
 
 
 def _cleaned(place: InDatabase, name: str, missing: Sequence[str], as_text: bool = False) -> str:
     """Trim a column of text, and empty the cells that mean a missing value."""
-    text = _read(place, name, as_text)
-    if not as_text and _kind(place, name) != "text":
+    return _cleaning(place, f"t.{place.lender.quote(name)}", dict(place.columns)[name], missing, as_text)
+
+
+def _cleaning(place: InDatabase, column: str, kind: str, missing: Sequence[str], as_text: bool) -> str:
+    text = _reading(place, column, kind, as_text)
+    if not as_text and kind not in TEXT:
         return text
     lender = place.lender
     text = lender.trimmed(text, WHITE_SPACE)

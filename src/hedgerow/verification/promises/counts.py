@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-import numpy as np
-
 from hedgerow.verification.counting.evidence import Evidence
 from hedgerow.verification.result import Promise
 
@@ -43,8 +41,7 @@ def check_counts(evidence: Evidence) -> Promise:
 def _of_sizes(evidence: Evidence) -> Iterator[str]:
     """Say which facts that follow from the sizes of groups are wrong."""
     published = evidence.published
-    facts, sizes = published.facts, evidence.sizes
-    values, counts = np.unique(sizes, return_counts=True)
+    facts, (values, counts) = published.facts, evidence.size_counts
     there = {str(size): count for size, count in zip(values.tolist(), counts.tolist(), strict=True)}
     if "group_sizes" in facts and facts["group_sizes"] != there:
         yield "facts.json counts other groups by their size"
@@ -56,7 +53,7 @@ def _of_sizes(evidence: Evidence) -> Iterator[str]:
         yield "discernibility is not that of these groups and records"
     if "normalized_average_group_size" in facts:
         stated, k = facts["normalized_average_group_size"], evidence.plan.privacy.k
-        average = None if not len(sizes) else float(Fraction(records, len(sizes) * k))
+        average = None if not len(values) else float(Fraction(records, int(counts.sum()) * k))
         right = stated is None if average is None else stated is not None and abs(stated - average) <= CLOSE * average
         if not right:
             yield "normalized_average_group_size is not that of these groups and records"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from hedgerow.verification.counting.evidence import Evidence
@@ -43,10 +43,7 @@ def check_disclosures(evidence: Evidence) -> Promise:
     their numbers cannot be told, so it is checked only that there are as many of each column.
     """
     asked = "as facts.json says"
-    there = {
-        name: {int(group) for group in (evidence.counted(name).histograms.distinct == 1).nonzero()[0]}
-        for name in evidence.sensitive
-    }
+    there = {name: evidence.single_valued(name) for name in evidence.sensitive}
     count = sum(map(len, there.values()))
     stated = evidence.published.facts.get(DISCLOSURES)
     if not isinstance(stated, dict):
@@ -68,7 +65,7 @@ def check_disclosures(evidence: Evidence) -> Promise:
 
 
 def _wrongly_listed(
-    items: list[tuple[int, str] | None], there: Mapping[str, set[int]], in_order: bool
+    items: list[tuple[int, str] | None], there: Mapping[str, Collection[int]], in_order: bool
 ) -> Iterable[str]:
     wanted = min(sum(map(len, there.values())), LISTED)
     if in_order:

@@ -49,14 +49,7 @@ def _wrong_by_column(evidence: Evidence, broken: Mapping[str, Spot], possible: M
 def _broken_limits(evidence: Evidence) -> tuple[dict[str, Spot], dict[str, int]]:
     """Return, by column, the cells that break a limit for certain, and how many more may."""
     if evidence.linked:
-        broken = {
-            name: spot(
-                (pair.count, pair.row)
-                for pair in pairs
-                if any(evidence.judges[name].breaks(value, pair.label) for value in pair.values)
-            )
-            for name, pairs in evidence.pairs.items()
-        }
+        broken = {name: evidence.judged_pairs(name).broken for name in evidence.cells}
         return broken, dict.fromkeys(broken, 0)
     risks = {
         name: [(evidence.judges[name].risk(label), count, row) for label, count, row in labels]

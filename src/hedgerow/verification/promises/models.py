@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hedgerow.plan import Attribute
+from hedgerow.plan import Attribute, Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.types import FloatArray
 from hedgerow.verification.counting.distances import Distance, Equal, Hierarchical, Ordered
@@ -293,6 +293,16 @@ def check_members(evidence: Evidence) -> Iterator[Promise]:
     yield Promise("members", "the same of each member of units alike", "; ".join(faults) or "so it is", kept=not faults)
 
 
+def demands_of(plan: Plan) -> list[tuple[str, Demand]]:
+    """Return every demand on a sensitive column, and what judges it."""
+    return [
+        (name, DEMANDS[model](asked, plan.attributes[name]))
+        for name in plan.columns("sensitive")
+        for model, asked in plan.privacy.demands(name).items()
+        if model in DEMANDS
+    ]
+
+
 def _check(model: str, demands: Mapping[str, Demand], evidence: Evidence) -> Promise:
     asked = _asked(demands, evidence.plan.columns("sensitive"))
     lacking = [name for name in demands if name not in evidence.sensitive]
@@ -300,7 +310,7 @@ def _check(model: str, demands: Mapping[str, Demand], evidence: Evidence) -> Pro
         return Promise(model, asked, "missing columns: " + ", ".join(lacking), kept=False)
     if evidence.groups.groups == 0:
         return Promise(model, asked, "no groups", kept=True)
-    verdicts = {name: demand.judge(evidence.counted(name)) for name, demand in demands.items()}
+    verdicts = {name: evidence.judged(demand, name) for name, demand in demands.items()}
     kept = all(verdict.kept for verdict in verdicts.values())
     if len({demand.asked for demand in demands.values()}) == 1:
         worst = max(verdicts.values(), key=lambda verdict: (not verdict.kept, verdict.badness))

@@ -216,6 +216,8 @@ def check_possible(evidence: Evidence, original: Original) -> Promise:
     """Check that all rows can have a record of the original each that they could have been made from."""
     asked = "a record of the original for every row, one each"
     try:
+        if evidence.only_sums:
+            raise TooMuch
         short = _without_record(evidence, original)
     except TooMuch:
         return _by_labels(evidence, original, asked)
@@ -350,17 +352,21 @@ def _by_labels(evidence: Evidence, original: Original, asked: str) -> Promise:
 
 def _lacking_under_labels(evidence: Evidence, original: Original, name: str) -> int:
     """Return by how many rows a label of a column has more than the original has records that it may stand for."""
-    labels, of_row = distinct_cells(evidence.cells[name])
-    values, of_record = distinct_cells(original.columns[name])
+    rows, records = evidence.labels[name], original.tally(name)
+    labels, values = [label for label, _, _ in rows], [value for value, _ in records]
+    known, there = [value for value in values if value is not None], [label for label in labels if label is not None]
     try:
-        fits = _fits(evidence, name, [*values, None], [*labels, None])
+        fits = _fits(evidence, name, [*known, None], [*there, None])
     except TooMuch:
         return 0
-    counts, known = evidence.published.counts, original.counts
-    rows = sums(of_row, np.ones(len(of_row), np.int64) if counts is None else counts, len(labels) + 1)
-    records = sums(of_record, np.ones(len(of_record), np.int64) if known is None else known, len(values) + 1)
+    place = {value: at for at, value in enumerate(known)}
+    count = np.zeros(len(known) + 1, np.int64)
+    for value, number in records:
+        count[-1 if value is None else place[value]] += number
+    of_label = {label: at for at, label in enumerate(there)}
     worst = 0
-    for label in np.flatnonzero(rows).tolist():
-        fitting = fits.test(np.arange(len(values) + 1), np.full(len(values) + 1, label))
-        worst = max(worst, int(rows[label] - records[fitting].sum()))
+    for label, number, _ in rows:
+        code = len(there) if label is None else of_label[label]
+        fitting = fits.test(np.arange(len(known) + 1), np.full(len(known) + 1, code))
+        worst = max(worst, int(number - count[fitting].sum()))
     return worst

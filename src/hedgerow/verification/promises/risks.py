@@ -7,8 +7,7 @@ import numpy as np
 from hedgerow.verification.counting.arrays import sums
 from hedgerow.verification.counting.evidence import Evidence
 from hedgerow.verification.result import Promise
-from hedgerow.verification.values.columns import Cell
-from hedgerow.verification.values.numbers import Span, read_number, read_span
+from hedgerow.verification.values.numbers import read_span
 
 SIZES = "group_risk_sizes"
 SHARES = "largest_share_of_one_value"
@@ -30,16 +29,17 @@ def _wrong_sizes(evidence: Evidence) -> list[str]:
     stated = evidence.published.facts.get(SIZES)
     if stated is None:
         return ["facts.json does not count the rows by how many are alike"]
-    sizes = evidence.sizes
     if evidence.units is not None:
         found, records = np.unique(evidence.units.alike[evidence.units.unit_of], return_counts=True)
         right = stated == {str(size): count for size, count in zip(found.tolist(), records.tolist(), strict=True)}
     elif evidence.plan.person is not None:
         right = sum(stated.values()) == evidence.published.rows
     else:
-        alike = sizes if evidence.matches is None else evidence.matches.rows(evidence.published.rows + 1)
-        values, number = np.unique(alike, return_inverse=True)
-        rows = sums(number, sizes, len(values))
+        values, counts = evidence.size_counts
+        rows = values * counts
+        if evidence.matches is not None:
+            values, number = np.unique(evidence.matches.rows(evidence.published.rows + 1), return_inverse=True)
+            rows = sums(number, evidence.sizes, len(values))
         right = stated == {str(size): count for size, count in zip(values.tolist(), rows.tolist(), strict=True)}
     return [] if right else ["facts.json counts other rows by how many are alike"]
 
@@ -49,9 +49,7 @@ def _wrong_shares(evidence: Evidence) -> list[str]:
     by = stated if isinstance(stated, dict) else {}
     faults = []
     for name in evidence.sensitive:
-        found = evidence.counted(name).histograms
-        there = found.totals > 0
-        share = float((found.greatest[there] / found.totals[there]).max(initial=0))
+        share = evidence.largest_share(name)
         said = by.get(name)
         if not isinstance(said, int | float) or isinstance(said, bool) or not abs(said - share) < CLOSE:
             faults.append(f"one value of {name} has another share at most than facts.json says")
@@ -81,14 +79,8 @@ def _exact_ends(evidence: Evidence, name: str) -> tuple[int, int]:
     if evidence.plan.attributes[name].snap is not None:
         return 0, 0
     if evidence.linked:
-        pairs = [(pair, None if pair.label is None else read_span(pair.label)) for pair in evidence.pairs[name]]
-        shown = [(pair.count, [_shows(span, value) for value in pair.values]) for pair, span in pairs]
-        return sum(count for count, ends in shown if all(ends)), sum(count for count, ends in shown if any(ends))
+        judged = evidence.judged_pairs(name)
+        return judged.exact, judged.maybe_exact
     spans = [(None if label is None else read_span(label), count) for label, count, _ in evidence.labels[name]]
     alone = sum(count for span, count in spans if span is not None and span.style == "number")
     return alone, sum(count for span, count in spans if span is not None)
-
-
-def _shows(span: Span | None, value: Cell) -> bool:
-    number = None if value is None else read_number(value)
-    return span is not None and number is not None and number in (span.low, span.high)

@@ -170,7 +170,7 @@ def check_rules(evidence: Evidence) -> Promise:
 
 def groups_breaking(evidence: Evidence, rule: Rule) -> int:
     """Count the groups whose published value breaks a rule; a missing one never does."""
-    labels = evidence.combinations.groups_by_label(rule.attribute)
+    labels = evidence.groups_by_label(rule.attribute)
     known = [label for label, _ in labels]
     if evidence.original is not None:
         known = [value for value in evidence.original.distinct(rule.attribute) if value is not None]

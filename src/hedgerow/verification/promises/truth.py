@@ -54,7 +54,7 @@ def check_hierarchy(evidence: Evidence) -> Promise:
     }
     for name in evidence.sensitive:
         if evidence.plan.attributes[name].hierarchy is not None:
-            faults[name] = evidence.counted(name).strays
+            faults[name] = evidence.strays(name)
     twofold = [
         f"{name}: a label stands for two different groups of values at the level stated"
         for name, judge in evidence.judges.items()
@@ -69,14 +69,7 @@ def check_truthful(evidence: Evidence, original: Original) -> Promise:
     asked = "every cell true of its record, one record behind every row"
     if not evidence.linked:
         return Promise("truthful", asked, evidence.link_fault, kept=False)
-    faults = {
-        name: spot(
-            (pair.count, pair.row)
-            for pair in pairs
-            if any(not evidence.judges[name].covers(value, pair.label) for value in pair.values)
-        )
-        for name, pairs in evidence.pairs.items()
-    }
+    faults = {name: evidence.judged_pairs(name).untrue for name in evidence.cells}
     found = "; ".join(filter(None, (where(faults), evidence.changed(original))))
     return Promise("truthful", asked, found or f"all cells of {evidence.published.rows} rows", kept=not found)
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hedgerow.errors import DataError, Problem
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
-from hedgerow.verification.reading.cells import Kind, as_text, kind_of, map_distinct, trim
+from hedgerow.verification.reading.cells import Kind, as_text, distinct_cells, kind_of, map_distinct, trim
 from hedgerow.verification.reading.formats import open_original
 from hedgerow.verification.reading.tables import open_in_memory
 from hedgerow.verification.values.notation import in_notation, usual
@@ -46,6 +48,15 @@ class Original:
     def distinct(self, name: str) -> list[str | None]:
         """Return the distinct cells of a column."""
         return list(self.columns[name].unique().to_pylist())
+
+    def tally(self, name: str) -> list[tuple[str | None, int]]:
+        """Return the distinct cells of a column, and how many records have each."""
+        texts, at = distinct_cells(self.columns[name])
+        labels = [*texts, None]
+        counts = np.ones(len(at), np.int64) if self.counts is None else self.counts
+        total = np.zeros(len(labels), np.int64)
+        np.add.at(total, at, counts)  # missing is −1: the last
+        return [(label, count) for label, count in zip(labels, total.tolist(), strict=True) if count]
 
     def missing(self, name: str) -> int:
         """Return how many records have no value in a column."""

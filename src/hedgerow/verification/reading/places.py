@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,6 +45,46 @@ class Lender(Protocol):
 
     def ask(self, query: str) -> pa.Table:
         """Return what a statement finds, where that is little."""
+
+
+class TaskLender(Lender, Protocol):
+    """What an engine lends that has tasks do the check's own work where the data lies.
+
+    Attributes
+    ----------
+    number, whole_number, bytes
+        The types of small whole numbers, whole numbers and bytes.
+    cores
+        How many tasks are done at the same time.
+    """
+
+    number: Any
+    whole_number: Any
+    bytes: Any
+    cores: int
+
+    def task_of(self, columns: str, tasks: int) -> str:
+        """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
+
+    def in_tasks(
+        self, name: str, query: str, work: Any, columns: Sequence[tuple[str, Any]], dealt: int | None, keep: bool
+    ) -> str:
+        """Name the rows that tasks make of those of a query; ``task`` says which of so many a row goes to."""
+
+
+@dataclass(frozen=True)
+class PlacedClaim:
+    """What became of the records, as a relation beside the original.
+
+    Attributes
+    ----------
+    relation
+        How statements name it. It has quasi-identifiers as they were read (``c0`` and so on), sensitive columns
+        (``s0``), the key of the person (``p``) where the plan names one, what the records are published as (``l0``),
+        and how many there are (``n``).
+    """
+
+    relation: str
 
 
 @dataclass(frozen=True)

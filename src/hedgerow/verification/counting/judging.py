@@ -1,0 +1,165 @@
+"""What tasks of a check do: judge groups, all of whose rows they have, and pairs of original and published cells."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.types import IntArray
+from hedgerow.verification.counting.arrays import sums
+from hedgerow.verification.counting.distinct_rows import collect, text_of
+from hedgerow.verification.counting.evidence import Counted
+from hedgerow.verification.counting.histograms import Histograms
+from hedgerow.verification.counting.pairs import Pair, PairSums
+from hedgerow.verification.counting.readings import Readings
+from hedgerow.verification.counting.tabulation import find_groups
+from hedgerow.verification.reading.cells import distinct_cells, trim, without
+from hedgerow.verification.values.columns import Column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class GroupSums:
+    """What tasks found of some groups.
+
+    Attributes
+    ----------
+    sizes
+        Groups by the number of their rows.
+    single, shares
+        By sensitive column: groups of exactly one value, and the greatest share of one value.
+    labels
+        By quasi-identifier: groups by their published value.
+    verdicts
+        By sensitive column and demand: the worst of what was judged.
+    """
+
+    sizes: Counter[int] = field(default_factory=Counter)
+    single: Counter[str] = field(default_factory=Counter)
+    shares: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, Counter[str]] = field(default_factory=dict)
+    verdicts: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def add(self, other: GroupSums) -> None:
+        """Add what another task found of its groups."""
+        self.sizes.update(other.sizes)
+        self.single.update(other.single)
+        for name, share in other.shares.items():
+            self.shares[name] = max(self.shares.get(name, 0.0), share)
+        for name, labels in other.labels.items():
+            self.labels.setdefault(name, Counter()).update(labels)
+        for key, verdict in other.verdicts.items():
+            known = self.verdicts.get(key)
+            if known is None or _worse(verdict) > _worse(known):
+                self.verdicts[key] = verdict
+
+
+def _worse(verdict: Any) -> tuple[bool, float]:
+    return not verdict.kept, verdict.badness
+
+
+@dataclass(frozen=True, eq=False)
+class GroupWork:
+    """What a task needs to judge groups.
+
+    Attributes
+    ----------
+    names, sensitive
+        The quasi-identifiers, and the sensitive columns with what their values count as.
+    kinds
+        What the columns hold, as a database says.
+    empty
+        Texts that stand for a missing quasi-identifier.
+    overall
+        How often each class of a sensitive column occurs in the release.
+    counted_labels
+        Quasi-identifiers of which groups are counted by their value.
+    demands
+        What is asked of sensitive columns.
+    missing
+        By sensitive column, the texts that stand for a missing value.
+    """
+
+    names: tuple[str, ...]
+    sensitive: Mapping[str, Readings]
+    kinds: tuple[str, ...]
+    empty: tuple[str, ...]
+    overall: Mapping[str, IntArray]
+    counted_labels: frozenset[str]
+    demands: tuple[tuple[str, Any], ...]
+    missing: Mapping[str, tuple[str, ...]]
+
+
+def judge_groups(work: GroupWork, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Judge the groups of a task."""
+    import pyarrow as pa
+
+    plain = [batch.select(batch.schema.names[:-1]) for batch in batches]  # the last column is the task
+    if not any(batch.num_rows for batch in plain):
+        return
+    rows = collect(plain, [*work.names, *work.sensitive], work.kinds, person=False)
+    cells = [without(rows.columns[name], work.empty) if work.empty else rows.columns[name] for name in work.names]
+    group = find_groups(cells, len(rows.counts))
+    groups = int(group.max()) + 1
+    sizes = sums(group, rows.counts, groups)
+    found = GroupSums(sizes=_counter(sizes))
+    first = np.unique(group, return_index=True)[1]
+    for name, column in zip(work.names, cells, strict=True):
+        if name in work.counted_labels:
+            texts, codes = distinct_cells(column.take(pa.array(first)))
+            counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+            found.labels[name] = Counter(dict(zip(texts, counts.tolist(), strict=True)))
+    for name, known in work.sensitive.items():
+        texts, indices = distinct_cells(freed(rows.columns[name], work.missing[name]))
+        codes = np.array([*(known.code_of[text] for text in texts), -1], np.int64)[indices]
+        histograms = Histograms.of(group, codes, groups, len(known.ways), rows.counts)
+        counted = Counted(known.reader, known.ways, known.in_order, histograms, work.overall[name], (0, 0))
+        found.single[name] = int((histograms.distinct == 1).sum())
+        there = histograms.totals > 0
+        found.shares[name] = float((histograms.greatest[there] / histograms.totals[there]).max(initial=0))
+        for number, (of, demand) in enumerate(work.demands):
+            if of == name:
+                found.verdicts[name, number] = demand.judge(counted)
+    yield pa.record_batch([pa.array([pickle.dumps(found)], pa.binary())], names=["said"])
+
+
+def judge_pairs(
+    judge: Column, kinds: tuple[str, str], missing: tuple[tuple[str, ...], tuple[str, ...]], batches: Any
+) -> Any:
+    """Judge pairs of original and published cells: two columns, and how often they occur."""
+    import pyarrow as pa
+
+    untrue = broken = exact = maybe = 0
+    for batch in batches:
+        value, label = (
+            freed(text_of(cells, kind)[0], markers)
+            for cells, kind, markers in zip(batch.columns, kinds, missing, strict=False)
+        )
+        n = batch.column(2).to_pylist()
+        pairs = [
+            Pair((before,), after, count, 0)
+            for before, after, count in zip(value.to_pylist(), label.to_pylist(), n, strict=True)
+        ]
+        found = PairSums.of(judge, pairs)
+        untrue, broken = untrue + found.untrue[0], broken + found.broken[0]
+        exact, maybe = exact + found.exact, maybe + found.maybe_exact
+    yield pa.record_batch(
+        [pa.array([number], pa.int64()) for number in (untrue, broken, exact, maybe)], names=["u", "b", "e", "m"]
+    )
+
+
+def freed(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Trim cells, and empty those that mean a missing value, if there are such texts."""
+    return trim(column, missing) if missing else column
+
+
+def _counter(sizes: IntArray) -> Counter[int]:
+    known, counts = np.unique(sizes, return_counts=True)
+    return Counter(dict(zip(known.tolist(), counts.tolist(), strict=True)))
