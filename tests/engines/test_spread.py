@@ -46,7 +46,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "partition": {"method": "partition"},
     "utility": {"method": "utility", "privacy": {"k": 4}},
     "models": {"privacy": {"k": 4, "t": {"illness": 0.6}, "alpha": {"stage": 0.9}}},
-    "improve": {"method": {"name": "cluster", "improve": "quick"}},
     "limits ignored": {"method": {"name": "cluster", "limits": "ignore"}, "seed": 7},
 }
 
@@ -84,6 +83,7 @@ OF_PEOPLE: dict[str, dict[str, Any]] = {
     "left over again": {"privacy": {"k": 2, "l": {"ill": {"entropy": 2}}}},
     "too many withheld": {"privacy": {"k": 40}, "withhold": 3},
     "entropy": {"privacy": {"k": 3}, "method": {"name": "cluster", "objective": "entropy"}},
+    "improved": {"privacy": {"k": 3}, "method": {"name": "cluster", "improve": "quick"}},
     "rules": {"privacy": {"k": 3}, "rules": [{"attribute": "age", "keep_apart": [39, 40], "importance": 2}]},
 }
 
