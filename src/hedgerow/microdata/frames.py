@@ -12,8 +12,8 @@ from hedgerow.plan.hierarchy import Hierarchy
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
-"""Libraries whose frames can be read again and again, to the same rows."""
+LIBRARIES = ("pandas", "polars", "pyarrow", "pyspark")
+"""Libraries whose frames can be read again and again, to the same rows; of Spark's its engine makes sure."""
 
 
 def taken_over(source: Any) -> Any:
