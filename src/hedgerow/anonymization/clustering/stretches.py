@@ -2,8 +2,8 @@
 
 So several threads work in one block, and what they find does not depend on how many they are: where a block is cut
 depends on its records and on their groups alone. No group is cut. The first columns of the order have few values, so
-what is alike mostly lies in one stretch; and since every stretch is searched from its hottest to its coldest, and fits
-into more of a processor's caches than the whole, a block loses less in stretches, in less time.
+what is alike mostly lies in one stretch; and since every stretch is searched from its hottest to its coldest, a block
+loses about as much in stretches as it does whole.
 """
 
 from __future__ import annotations
