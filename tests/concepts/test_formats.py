@@ -175,7 +175,7 @@ def test_finding_engines_loads_neither_databases_nor_spark() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"duckdb", "psycopg", "adbc_driver_manager", "pyspark", "numba", "pyarrow"} & set(loaded)
     assert engine_words() == ("auto", "local", "duckdb", "spark")
-    assert ENGINES.names == ("local", "duckdb", "postgres", "spark")
+    assert ENGINES.names == ("local", "duckdb", "postgres", "mariadb", "spark")
 
 
 class People:

@@ -257,12 +257,13 @@ def commands(farm: Farm, data: str, plan: str) -> list[tuple[str, ...]]:
         ("verify", "../made", "--original", data),
         ("verify", "../made", "--json"),
         ("attack", "../made", "--original", data, "--people", "20", "-o", "attacked.html"),
-        ("attack", "../made", "--original", data, "--columns", "zzz", "--json"),
+        ("attack", "../made", "--original", data, "--columns", "region", "--json"),
         ("report", "../made", "-o", "page.html", "--original", data),
         ("report", "../made", "--terminal"),
         ("report", "../made", "-o", "record.xml", "--ddi"),
         ("report", "../made", "-o", "record.jsonld", "--dcat"),
         ("sign", "../made", "--key", data),
+        ("inspect", data.replace("data.csv", "named.csv")),
         ("plan", "draft", data.replace("data.csv", "named.csv")),
         ("plan", "draft", data.replace("data.csv", "named.csv"), "-o", "draft.yaml"),
         ("plan", "limits", data, plan),
@@ -567,7 +568,7 @@ def check(order: Order, code: int, case: Path) -> None:
     """Look for canaries wherever the command may have left some."""
     told = order.kind in SHOWS_RELEASED or order.words[0] == "compare" or released_on_output(order)
     stdout = (case / "said/stdout").read_bytes()
-    if {"draft", "draft_plan"} & set(order.words):  # a draft is there to name the columns of a table
+    if {"inspect", "draft", "draft_plan"} & set(order.words):  # they are there to name the columns of a table
         stdout, drafted = stdout.replace(order.header.encode(), b""), case / "work" / "draft.yaml"
         if drafted.exists():
             drafted.write_bytes(drafted.read_bytes().replace(order.header.encode(), b""))

@@ -61,7 +61,7 @@ def test_a_table_without_names_is_told_and_its_first_record_is_not(farm: Farm, t
             continue
         code, out, error = run(farm, bad, tmp_path / str(number))
         said = out + error
-        if table == "bad-no-header.csv":
+        if table == "bad-no-header.csv" and bad[0] != "inspect":  # which finds that out, and reads on
             assert "no-header" in said, bad
             assert code in (0, 2), bad  # the library and the studio's process tell it, and end well
         assert "known here" not in said

@@ -14,17 +14,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     What stands before ``--`` goes to ``hedgerow assess``, what stands behind it are tables.
     """
+    from hedgerow.cli.printing import say
+    from hedgerow.outside.server import shown
     from hedgerow.outside.working_folder import forget_working_folder
 
     forget_working_folder()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if "--" not in words:
-        print(USAGE, file=sys.stderr)
+        say(USAGE, error=True)
         sys.exit(2)
     at = words.index("--")
     worst = 0
     for table in words[at + 1 :]:
-        print(f"\n{_harmless(table)}", flush=True)
+        say("")
+        say(shown(table), flush=True)
         code = _assess(table, words[:at])
         if code == STOPPED:
             sys.exit(code)
@@ -40,10 +43,3 @@ def _assess(table: str, options: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
-
-
-def _harmless(text: str) -> str:
-    from hedgerow.errors import escape_text
-    from hedgerow.outside.server import shown
-
-    return escape_text(shown(text))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hedgerow.evaluation.assessing.choosing import Chosen
-from hedgerow.evaluation.assessing.demands import Demanded
+from hedgerow.evaluation.assessing.demands import Required
 from hedgerow.evaluation.assessing.sampling import SampleRisk
 from hedgerow.evaluation.assessing.special import SpecialUniques
 from hedgerow.outside.notebook import html_table
@@ -147,7 +147,7 @@ class Assessment:
     special: SpecialUniques | None = None
     sample: SampleRisk | None = None
     uniqueness: PopulationUniqueness | None = None
-    demands: tuple[Demanded, ...] = ()
+    demands: tuple[Required, ...] = ()
 
     @property
     def met(self) -> bool:

@@ -23,7 +23,7 @@ UNIQUE = "population_unique"
 
 
 @dataclass(frozen=True)
-class Demanded:
+class Required:
     """One thing that is required.
 
     Attributes
@@ -100,13 +100,13 @@ def unique_required(required: str | Mapping[str, Any] | None) -> float | None:
     return _unique_asked(asked.get(UNIQUE)) if isinstance(asked, Mapping) else None
 
 
-def judged_unique(most: float, found: PopulationUniqueness | None) -> Demanded:
+def judged_unique(most: float, found: PopulationUniqueness | None) -> Required:
     """Judge how many are unique in the population; what is unknown does not hold."""
     said = f"{UNIQUE} = {most:g}"
     if found is None or found.share is None:
         why = "no size of the population is known" if found is None else "no estimate can be relied on"
-        return Demanded(said, None, False, 0, 0, f"unknown: {why}")
-    return Demanded(said, None, found.share <= most, 0, 0, f"estimated: {found.share:.4g}")
+        return Required(said, None, False, 0, 0, f"unknown: {why}")
+    return Required(said, None, found.share <= most, 0, 0, f"estimated: {found.share:.4g}")
 
 
 def judged(
@@ -115,7 +115,7 @@ def judged(
     people: IntArray,
     records: IntArray,
     tallies: Sequence[tuple[SensitiveColumn, Tally]],
-) -> tuple[Demanded, ...]:
+) -> tuple[Required, ...]:
     """Judge every group by what is required; ``people`` and ``records`` are those of each."""
     found = []
     if "k" in names:
@@ -128,6 +128,6 @@ def judged(
     return tuple(found)
 
 
-def _demand(said: str, column: str | None, fails: Any, records: IntArray) -> Demanded:
+def _demand(said: str, column: str | None, fails: Any, records: IntArray) -> Required:
     failing = int(fails.sum())
-    return Demanded(said, column, not failing, failing, int(records[fails].sum()))
+    return Required(said, column, not failing, failing, int(records[fails].sum()))

@@ -15,7 +15,7 @@ import numpy as np
 
 from hedgerow.errors import DataError, HedgerowError, Problem, did_you_mean
 from hedgerow.evaluation.attacking.guessing import Guessing, guesses, rate_of
-from hedgerow.evaluation.attacking.known import Knowledge, Seen, knowledge
+from hedgerow.evaluation.attacking.known import Knowledge, SeenRelease, knowledge
 from hedgerow.evaluation.attacking.linking import (
     Linkage,
     Setting,
@@ -218,7 +218,7 @@ def _attack(
         raise DataError(Problem("format", message, hint="give the one that was written with this release"))
     if not published.rows:
         raise DataError(Problem("empty", "The release has no rows.", str(folder)))
-    seen = Seen(evidence)
+    seen = SeenRelease(evidence)
     draw = np.random.default_rng(seed)
     setting = Setting(draw, confidence, 1 / plan.privacy.k)
     of_record = _row_of_record(evidence, original)
@@ -280,7 +280,13 @@ Others = tuple[Original, Knowledge, IntArray]
 
 
 def _control(
-    seen: Seen, control: Any, plan: Plan, columns: Sequence[str], people: int, noise: float, draw: np.random.Generator
+    seen: SeenRelease,
+    control: Any,
+    plan: Plan,
+    columns: Sequence[str],
+    people: int,
+    noise: float,
+    draw: np.random.Generator,
 ) -> Others:
     """Take people who are not in the release, and what is known of them."""
     table = read_original(control, plan)
@@ -289,7 +295,7 @@ def _control(
 
 
 def _guess(
-    seen: Seen,
+    seen: SeenRelease,
     original: Original,
     name: str,
     known: Knowledge,
@@ -314,7 +320,7 @@ def _guess(
     return Guessing(name, with_release, common, "commonest")
 
 
-def _codes(seen: Seen, original: Original, name: str) -> tuple[IntArray, Callable[[Original], IntArray]]:
+def _codes(seen: SeenRelease, original: Original, name: str) -> tuple[IntArray, Callable[[Original], IntArray]]:
     """Number the values of a sensitive column: those of the release, and what numbers the records of a table alike."""
     number: dict[str, int] = {}
     texts, cells = distinct_cells(seen.evidence.as_original(name, original))
@@ -329,7 +335,7 @@ def _codes(seen: Seen, original: Original, name: str) -> tuple[IntArray, Callabl
 
 
 def _units(
-    seen: Seen,
+    seen: SeenRelease,
     original: Original,
     column: str,
     columns: Sequence[str],

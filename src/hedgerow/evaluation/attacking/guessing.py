@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.evaluation.attacking.known import Seen
+from hedgerow.evaluation.attacking.known import SeenRelease
 from hedgerow.evaluation.attacking.rates import Rate
 from hedgerow.types import BoolArray, IntArray
 
@@ -58,7 +58,9 @@ class Guessing:
         }
 
 
-def guesses(seen: Seen, found: Iterator[tuple[IntArray, BoolArray]], released: IntArray, people: int) -> IntArray:
+def guesses(
+    seen: SeenRelease, found: Iterator[tuple[IntArray, BoolArray]], released: IntArray, people: int
+) -> IntArray:
     """Guessing a sensitive column of people: what most rows have that were found for each, the first of several values.
 
     ``released`` has the value of every row, −1 where there is none: that is never guessed.

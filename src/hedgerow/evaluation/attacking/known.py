@@ -47,7 +47,7 @@ class ColumnSeen:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenRelease:
     """A release as somebody sees it: groups of rows that are published alike.
 
     Attributes
@@ -170,7 +170,12 @@ def _parts(people: int, groups: int) -> Iterator[IntArray]:
 
 
 def knowledge(
-    seen: Seen, table: Original, people: IntArray, columns: Sequence[str], noise: float, draw: np.random.Generator
+    seen: SeenRelease,
+    table: Original,
+    people: IntArray,
+    columns: Sequence[str],
+    noise: float,
+    draw: np.random.Generator,
 ) -> Knowledge:
     """Say what is known of some people of a table; each known cell is wrong, another of its column, so often."""
     shown, codes, true = {}, {}, {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.evaluation.attacking.known import Knowledge, Seen
+from hedgerow.evaluation.attacking.known import Knowledge, SeenRelease
 from hedgerow.evaluation.attacking.rates import Rate
 from hedgerow.types import BoolArray, IntArray
 
@@ -55,7 +55,7 @@ class Setting:
     bound: float | None
 
 
-def own_rows(seen: Seen, known: Knowledge, setting: Setting) -> IntArray:
+def own_rows(seen: SeenRelease, known: Knowledge, setting: Setting) -> IntArray:
     """Take for everybody a row that may be theirs, where no link says which is; −1 where none may be."""
     rows = np.full(known.people, -1, np.int64)
     for people, fits in known.possible(len(seen.sizes)):
@@ -64,7 +64,7 @@ def own_rows(seen: Seen, known: Knowledge, setting: Setting) -> IntArray:
     return rows
 
 
-def _picked(seen: Seen, groups: IntArray, draw: np.random.Generator) -> int:
+def _picked(seen: SeenRelease, groups: IntArray, draw: np.random.Generator) -> int:
     """Pick one row among those of some groups, each as likely; −1 if there is none."""
     sizes = seen.sizes[groups]
     total = int(sizes.sum())
@@ -76,7 +76,9 @@ def _picked(seen: Seen, groups: IntArray, draw: np.random.Generator) -> int:
     return int(seen.rows_by_group[seen.starts[groups[at]] + within])
 
 
-def link_rows(seen: Seen, found: Iterator[tuple[IntArray, BoolArray]], own: IntArray, setting: Setting) -> Linkage:
+def link_rows(
+    seen: SeenRelease, found: Iterator[tuple[IntArray, BoolArray]], own: IntArray, setting: Setting
+) -> Linkage:
     """Pick one row for everybody, among the groups that were found for each."""
     right, expected, fewest, tries = 0, 0.0, len(seen.group_of), 0
     group_of_own = np.where(own < 0, -1, seen.group_of[own])
