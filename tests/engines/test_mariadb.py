@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -401,7 +402,8 @@ def test_a_driver_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch
 def test_the_other_verbs_take_such_tables(mariadb: str, source: str, tmp_path: Path, command: Any) -> None:
     here = kept(people())
     assert hr.explain(source, plan()).to_dict() == hr.explain(here, plan()).to_dict()
-    assert hr.draft_plan(source) == hr.draft_plan(here)
+    scored = re.sub(r"# Coarsen first[^:]*:[^.]*\.\n", "", hr.draft_plan(here))  # a table on a server is not scored
+    assert hr.draft_plan(source) == scored
     names = ["age", "sex"]
     assert hr.assess(source, columns=names).to_dict()["records"] == hr.assess(here, columns=names).to_dict()["records"]
     file = tmp_path / "plan.yaml"

@@ -40,7 +40,7 @@ spark = start_spark(sys.argv[1], spark_executor_memory="512m", spark_speculation
 from hedgerow.anonymization.clustering import DiverseClustering
 from hedgerow.errors import DataError
 from hedgerow.privacy import Requirement
-from tests.conftest import kernels_of
+from hedgerow.anonymization.kernels.keeping import folder_of
 from tests.cases.spark_cells import assert_same, plan, prepared
 
 # Workers cluster, and write.
@@ -70,9 +70,7 @@ print(json.dumps({"rows": release.data.count(), "in_tasks": len(called)}))
 
 def compiled():
     """Machine code of this checkout's kernels: others may compile theirs into the same home meanwhile."""
-    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("hedgerow.anonymization.kernels.")]
-    folders = {kernel.stats.cache_path for module in loaded for kernel in kernels_of(module).values()}
-    return {path for folder in folders for path in Path(folder).glob("*.nbc")}
+    return {path for name in ("diverse", "k_member", "regrouping") for path in folder_of(name).rglob("*")}
 
 def unsteady(sent):
     def cluster(rows):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import sqrt
 
-from tests.naive.trees import Tree
+from .trees import Tree
 
 Group = tuple[int, ...]
 Apart = Callable[[int, int], float]

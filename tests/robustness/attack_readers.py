@@ -215,8 +215,11 @@ def table_request(kind: str, draw: random.Random) -> dict[str, Any]:
         "encoding": encoding,
         "quote": draw.choice('"""\'a'),
         "missing": [""],
+        "missing_in": draw.choice(({}, {WANTED[0]: ["7"]})),
         "sheet": None,
         "labels": draw.choice(("publish", "keep-codes")),
+        "header": draw.random() < 0.9,
+        "decimal": draw.choice(".,"),
     }
     wanted = WANTED if draw.random() < 0.8 else draw.sample(WANTED, 2)
     written = FILE_FORMATS[kind]

@@ -52,7 +52,8 @@ def stated_form(read: list[str] | None, sheet: str | None = None, keep_codes: bo
     try:
         from hedgerow.plan import Plan
 
-        raw = {"data": asked, "attributes": {"x": "quasi-identifier"}, "privacy": {"k": 2}}
+        columns = ["x", *asked.get("missing_in", {})]
+        raw = {"data": asked, "attributes": dict.fromkeys(columns, "quasi-identifier"), "privacy": {"k": 2}}
         return Plan.from_dict(raw, base=None).data
     except PlanError as error:
         raise HedgerowError(Problem("usage", f"--read: {error.problems[0].message}")) from None

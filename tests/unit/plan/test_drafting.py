@@ -373,6 +373,7 @@ _KINDS = (
 )
 
 
+@pytest.mark.filterwarnings("ignore::hedgerow.microdata.frames.LostZerosWarning")
 @given(st.data())
 def test_any_table_gets_a_draft_that_explains_whatever_the_order_of_its_rows(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 60))

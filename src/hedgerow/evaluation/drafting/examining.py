@@ -100,6 +100,7 @@ def draft_plan(
     >>> Plan.loads(draft)
     Plan(k=5, quasi-identifiers: age, sex)
     """
+    source = taken_over(source)
     seen = examine(source, form, progress, rows=0, trust_names=trust_names)
     if wishes is not None:
         seen = seen.decided(wishes)

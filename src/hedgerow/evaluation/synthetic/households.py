@@ -51,7 +51,7 @@ def household_census(households: int = 10_000, seed: int = 0) -> Synthetic:
     --------
     >>> made = household_census(households=400)
     >>> made, len(set(made.columns["household"]))
-    (Synthetic(census: 967 records × 7 columns), 400)
+    (Synthetic(census: 1,032 records × 7 columns), 400)
     """
     draw = Draw(households, seed)
     sizes = draw.choice(SIZES) + 1
