@@ -152,18 +152,22 @@ def test_an_archive_of_a_release_is_the_same_every_time(made: tuple[Job, Path], 
 
 
 def test_a_cancelled_release_leaves_nothing(many: tuple[Path, Path], tmp_path: Path) -> None:
-    task = {"task": "release", "data": str(many[0]), "plan": str(many[1]), "output": str(tmp_path / "release")}
-    job = Job(task)
-    for _ in range(600):
-        if job.doing not in ("starting", "reading"):
+    for attempt in range(3):  # where nobody else has work, the release may be done before it is cancelled
+        output = tmp_path / f"attempt {attempt}" / "release"
+        output.parent.mkdir()
+        job = Job({"task": "release", "data": str(many[0]), "plan": str(many[1]), "output": str(output)})
+        for _ in range(600):
+            if job.doing not in ("starting", "reading"):
+                break
+            time.sleep(0.05)
+        assert job.doing != "starting"
+        job.cancel()
+        job.wait(LONG)
+        if job.state != "done":
             break
-        time.sleep(0.05)
-    assert job.doing != "starting"
-    job.cancel()
-    job.wait(LONG)
     assert job.state == "cancelled"
     assert job.problems == ()
-    assert list(tmp_path.iterdir()) == []
+    assert list(output.parent.iterdir()) == []
 
 
 def test_a_worker_ends_when_its_input_closes(many: tuple[Path, Path], tmp_path: Path) -> None:
