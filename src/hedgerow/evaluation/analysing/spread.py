@@ -46,12 +46,6 @@ class Spread:
         """Shares of every row of the table."""
         return self.shares[self.label]
 
-    def among(self, weights: Floats) -> Floats:
-        """Share of all rows, weighted, that each category has."""
-        by_label = np.bincount(self.label, weights=weights, minlength=len(self.shares))
-        found: Floats = by_label @ self.shares / weights.sum()
-        return found
-
     def with_other(self, other: Spread, weights: Floats) -> Floats:
         """The table of both columns, as shares of all rows."""
         both = np.zeros((len(self.shares), len(other.shares)))
