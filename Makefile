@@ -50,10 +50,11 @@ step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 demo: $(CORE) ## Anonymize a generated clinic, verify the release, and say where to look and what to type next
 	@$(BIN)/hedgerow demo -o $(DEMO) --replace
 
+# Three processes on two cores: one has Spark's tests, one those of the browser, and both wait half of their time.
 .PHONY: test
 test: system-packages ready ## Everything CI runs: lint, types, import contracts, all tests, doctests (PYTHON=python3.12 TIMES=1)
-	$(call step,Tests and doctests: pytest on two processes)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(TIMES),-p tests.timing) --doctest-modules src/hedgerow tests
+	$(call step,Tests and doctests: pytest on three processes)
+	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(if $(TIMES),-p tests.timing) --doctest-modules src/hedgerow tests
 
 ##@ While working
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
-from urllib.parse import quote
 
-# The shell stops the server when its standard input ends: also when the tests were killed and could not say so.
+from tests.processes.own_server import running_server
+
 SCRIPT = """
-install=$1 server=$2 folder=$3
+folder=$1 install=$2 server=$3
 "$install" --no-defaults --datadir="$folder/data" --auth-root-authentication-method=normal --skip-test-db \
     --innodb-log-file-size=8M >"$folder/log" 2>&1 || { tail -n 5 "$folder/log"; exit 1; }
 "$server" --no-defaults --datadir="$folder/data" --socket="$folder/s" --pid-file="$folder/pid" --skip-networking \
@@ -47,30 +43,5 @@ def running() -> Iterator[str]:
     """Start a server, yield the address of a database on it, stop it and remove its files."""
     found = programs()
     assert found is not None, "no MariaDB server is installed"
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    person = None if os.geteuid() else next(name for name in ("mysql", "nobody") if name in names)  # not as root
-    folder = Path(tempfile.mkdtemp(prefix="hedgerow-mariadb-", dir="/tmp"))  # a socket's path must be short
-    try:
-        if person is not None:
-            shutil.chown(folder, person)
-        server = subprocess.Popen(
-            ["/bin/sh", "-c", SCRIPT, "sh", *found, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            user=person,
-            group=pwd.getpwnam(person).pw_gid if person else None,
-            extra_groups=[] if person else None,
-        )
-        with server:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            said = server.stdout.readline()
-            if said.strip() != "ready":
-                raise RuntimeError("the MariaDB server did not start: " + said + server.stdout.read())
-            yield f"mariadb://root@localhost/mysql?unix_socket={quote(str(folder), safe='')}%2Fs"
-            server.stdin.close()
-            server.wait(30)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_server("MariaDB", SCRIPT, *found, people=("mysql",)) as folder:
+        yield f"mariadb://root@localhost/mysql?unix_socket={folder}%2Fs"

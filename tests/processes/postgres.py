@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pwd
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
+
+from tests.processes.own_server import running_server
 
 ROLE = "hedgerow"
 
-# The shell stops the server when its standard input ends: also when the tests were killed and could not say so.
 SCRIPT = """
-programs=$1 folder=$2
+folder=$1 programs=$2
 "$programs/initdb" -D "$folder/data" -U "$3" -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 &&
 "$programs/pg_ctl" -D "$folder/data" -w -l "$folder/log" \
     -o "-F -c listen_addresses= -c unix_socket_directories='$folder'" start >>"$folder/log" 2>&1 &&
@@ -37,44 +34,13 @@ def programs() -> Path | None:
     return None
 
 
-def _person() -> str | None:
-    """Who runs the server: it refuses to run as root. None: we ourselves."""
-    if os.geteuid() != 0:
-        return None
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return next(name for name in ("postgres", "nobody") if name in names)
-
-
 @contextlib.contextmanager
 def running() -> Iterator[str]:
     """Start a server, yield its address, stop it and remove its files."""
-    place, person = programs(), _person()
+    place = programs()
     assert place is not None, "no PostgreSQL server is installed"
-    folder = Path(tempfile.mkdtemp(prefix="hedgerow-postgres-", dir="/tmp"))  # a socket's path must be short
-    try:
-        if person is not None:
-            shutil.chown(folder, person)
-        server = subprocess.Popen(
-            ["/bin/sh", "-c", SCRIPT, "sh", place, folder, ROLE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            user=person,
-            group=pwd.getpwnam(person).pw_gid if person else None,
-            extra_groups=[] if person else None,
-        )
-        with server:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            said = server.stdout.readline()
-            if said.strip() != "ready":
-                raise RuntimeError("the PostgreSQL server did not start: " + said + server.stdout.read())
-            yield f"postgresql://{ROLE}@/postgres?host={quote(str(folder), safe='')}"
-            server.stdin.close()
-            server.wait(30)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_server("PostgreSQL", SCRIPT, place, ROLE, people=("postgres",)) as folder:
+        yield f"postgresql://{ROLE}@/postgres?host={folder}"
 
 
 def log_of(address: str) -> str:
