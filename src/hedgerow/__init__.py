@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from hedgerow.measures.association import Association
     from hedgerow.plan import Plan
     from hedgerow.plan.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
+    from hedgerow.plan.upgrading import Upgrade, upgrade_plan
     from hedgerow.release import Release
     from hedgerow.reports.reporting import Report, report
     from hedgerow.reports.sign_off import SignOff
@@ -103,7 +104,9 @@ _HOME = {
     "read_hierarchy": "plan.hierarchy",
     "read_release": "evaluation.analysing",
     "TypedRelease": "evaluation.analysing",
+    "Upgrade": "plan.upgrading",
     "Utility": "evaluation.analysing",
+    "upgrade_plan": "plan.upgrading",
     "utility": "evaluation.analysing",
     "report": "reports.reporting",
     "save": "api",
@@ -142,6 +145,7 @@ __all__ = [
     "Report",
     "SignOff",
     "TypedRelease",
+    "Upgrade",
     "Utility",
     "Verification",
     "__version__",
@@ -168,6 +172,7 @@ __all__ = [
     "save",
     "sign",
     "simulate",
+    "upgrade_plan",
     "utility",
     "verify",
     "weights",

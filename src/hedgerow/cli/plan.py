@@ -1,4 +1,4 @@
-"""``hedgerow plan``: draft, limits, check, from-arx, to-arx, schema."""
+"""``hedgerow plan``: draft, limits, check, upgrade, from-arx, to-arx, schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from hedgerow.errors import DataError, PlanError, Problem
 from hedgerow.outside.server import shown
 
 plan_app = typer.Typer(
-    name="plan", help="Draft a plan, check it, bring it over from ARX.", no_args_is_help=True, cls=DescribedGroup
+    name="plan",
+    help="Draft a plan, check it, bring it over from ARX or an earlier version.",
+    no_args_is_help=True,
+    cls=DescribedGroup,
 )
 WithholdOption = Annotated[
     str | None,
@@ -178,6 +181,35 @@ def check(
         for name, attribute in loaded.attributes.items():
             if attribute.free and attribute.snap is None:
                 say(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
+
+
+@command(plan_app, "hedgerow plan upgrade old-plan.yaml -o plan.yaml")
+def upgrade(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (YAML) written for an earlier Hedgerow.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the plan to this file. Default: print it."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan, changes and notes as JSON.")] = False,
+) -> None:
+    """Make a plan of an earlier version mean the same in this one: comments stay, every change is explained."""
+    from hedgerow.plan.upgrading import upgrade_plan
+
+    upgraded = upgrade_plan(plan)
+    _put(output, upgraded.text)
+    if as_json:
+        print_json(upgraded.to_dict())
+        return
+    if output is None:
+        print_plan(upgraded.text)
+    for change in upgraded.changes:
+        say(f"changed: {change}", error=True)
+    for note in upgraded.notes:
+        say(f"note: {note}", error=True)
+    if not upgraded.changes:
+        say(f"{plan}: nothing to change", error=True)
+    if output is not None:
+        say(f"wrote {output}: review what changed, then run: hedgerow plan check {output}")
 
 
 @command(plan_app, "hedgerow plan from-arx project.deid -o from-arx", name="from-arx")

@@ -88,7 +88,7 @@ class TableReading:
 
     def written(self, asked: Asked) -> Answer:
         """Write a plan into the file that it comes from, with its comments."""
-        from hedgerow.studio.commented import with_comments
+        from hedgerow.plan.commented import with_comments
 
         base = None if asked["folder"] is None else Path(asked["folder"])
         return {"text": with_comments(asked["text"], self._given_plan(asked), base)}

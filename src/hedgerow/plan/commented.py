@@ -1,4 +1,4 @@
-"""A plan file that was changed on screens: comments, order and spelling of what did not change stay. No screen here."""
+"""A plan file that is changed: comments, order and spelling of everything else stay."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from hedgerow.errors import PlanError
-from hedgerow.plan import Plan
+from hedgerow.plan.plan import Plan
 from hedgerow.plan.write import plan_to_yaml
+
+
+def keeping_comments() -> YAML:
+    """Return a reader and writer of YAML that keeps comments, quotation marks and long lines."""
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 1 << 16
+    yaml.allow_unicode = True
+    return yaml
 
 
 def with_comments(text: str, plan: Plan, base: Path | None) -> str:
@@ -39,10 +48,7 @@ def with_comments(text: str, plan: Plan, base: Path | None) -> str:
       sex: quasi-identifier
     privacy: {k: 7}  # agreed in May
     """
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 1 << 16
-    yaml.allow_unicode = True
+    yaml = keeping_comments()
     try:
         was, document = Plan.loads(text, base=base), yaml.load(text)
         _change(yaml, document, was.to_dict(), plan.to_dict())
