@@ -299,3 +299,31 @@ def test_people_with_several_rows_are_asked_about_first(studio: Served, new_page
     page.click("[data-testid=nav-promise]")
     page.wait_for_selector("text=k: people in every group, at least")
     assert "person: patient_id" in plan_text(page)
+
+
+def test_what_is_open_and_looked_at_outlives_screens_and_reloads(ran: Any, studio: Served) -> None:
+    ran.goto(f"{studio.url}/limits")
+    choose_attribute(ran, "city")
+    ran.click("[data-testid=tree-close-all]")
+    before = ran.locator("[role=treeitem]").count()
+    ran.locator("[role=treeitem]", has=ran.locator('.hr-name:text-is("Midwest")')).dblclick()
+    ran.wait_for_function("n => document.querySelectorAll('[role=treeitem]').length > n", arg=before)
+    opened = ran.locator("[role=treeitem]").count()
+    ran.wait_for_timeout(400)  # it is told when nothing more is opened for a moment
+    ran.click("[data-testid=nav-promise]")
+    ran.click("[data-testid=more]")
+    ran.wait_for_selector("[data-testid=alike-level-diagnosis]")
+    ran.goto(f"{studio.url}/result?run=1")
+    ran.wait_for_selector("[data-testid=verdict]")
+    for _ in range(2):
+        ran.click("[data-testid=nav-limits]")
+        ran.wait_for_selector("[role=treeitem]")
+        assert ran.inner_text("[data-testid=column]") == "city"
+        assert ran.locator("[role=treeitem]").count() == opened
+        ran.click("[data-testid=nav-promise]")
+        ran.wait_for_selector("[data-testid=alike-level-diagnosis]")
+        ran.click("[data-testid=nav-result]")
+        ran.wait_for_selector('h1 + * :text("1. "), :text("1. ")')
+        assert ran.input_value("[data-testid=run-choice]").startswith("1. ")
+        ran.reload()
+        ran.wait_for_selector("[data-testid=verdict]")

@@ -13,6 +13,7 @@ from hedgerow import Plan, lattice, verify
 from hedgerow.reports.level_words import levels_in_words
 from hedgerow.studio.workbench import Workbench
 from tests.studio.servers import Served, serving
+from tests.studio.steps import fill, plan_text
 
 NewPage = Callable[..., Any]
 PLAN = """\
@@ -48,6 +49,19 @@ def served(made_up: tuple[Path, Path], plan: Path, tmp_path: Path) -> Iterator[S
         yield studio
 
 
+def _say_worths(page: Any) -> None:
+    """Say what the levels of a column are worth, wrongly, rightly, and no longer."""
+    page.click("[data-testid=worths] >> text=What each level is worth")
+    fill(page, "worths-age", "1, 0.5")
+    page.wait_for_selector('.q-field--error:has([data-testid="worths-age"]) :text("lists 2 numbers")')
+    fill(page, "worths-sex", "90, 0")
+    page.wait_for_selector('[data-testid=worths]:has-text("said for sex")')
+    assert Plan.loads(plan_text(page), base=None).research_value.levels == {"sex": (90, 0)}
+    fill(page, "worths-sex", "")
+    page.wait_for_selector('[data-testid=worths]:has-text("said for")', state="detached")
+    assert "research_value" not in plan_text(page)
+
+
 def test_a_node_is_chosen_from_the_list_and_released(
     served: Served, new_page: NewPage, made_up: tuple[Path, Path], plan: Path, tmp_path: Path
 ) -> None:
@@ -57,6 +71,7 @@ def test_a_node_is_chosen_from_the_list_and_released(
     page.goto(served.link())
     page.wait_for_selector("[data-testid=records]")
     page.click("[data-testid=nav-run]")
+    _say_worths(page)
     page.click("[data-testid=list-nodes]")
     page.wait_for_selector("[data-testid=node-table]", timeout=120_000)
     expected = lattice(made_up[0], Plan.load(plan), most=200)

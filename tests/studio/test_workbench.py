@@ -225,3 +225,11 @@ def test_a_column_that_another_tells_of_is_tried_and_left_out(bench: Workbench, 
     assert bench.undo()
     assert name in bench.plan.quasi_identifiers
     assert bench.plan.rules
+
+
+def test_levels_of_a_sensitive_column_are_known_by_example(bench: Workbench) -> None:
+    assert bench.levels("diagnosis") == ()
+    tree = {"any": {"heart": ["stroke", "hypertension"], "other": ["flu"]}}
+    assert bench.change_attribute("diagnosis", hierarchy={"tree": tree}) == ()
+    assert bench.levels("diagnosis")[1:] in {("heart", "any"), ("other", "any")}
+    assert bench.change_attribute("diagnosis", level=1) == ()

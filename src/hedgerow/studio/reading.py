@@ -190,6 +190,23 @@ class TableReading:
             self._known = self._encoded[0], found
         return self._known[1]
 
+    def levels(self, asked: Asked) -> Answer:
+        """Say what a value of a column is on each level of its hierarchy, whatever its role; none if it has none."""
+        import numpy as np
+
+        from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
+        from hedgerow.reports.level_words import examples_of
+
+        column, plan = self._column(asked), self._given_plan(asked)
+        spec = plan.attributes[column.name].hierarchy
+        if spec is None:
+            return {"examples": []}
+        built = HIERARCHY_KINDS[spec.kind].build(spec, sorted(column.counts))
+        tree, placed = built.hierarchy, sorted(built.leaf_of)
+        codes = np.array([tree.code_of[built.leaf_of[label]] for label in placed], np.uint32)
+        counts = np.array([column.counts[label] for label in placed], np.int64)
+        return {"examples": [_short(label) for label in examples_of(tree, codes, counts)]}
+
     # -- hierarchies ---------------------------------------------------------------------------------------------------
 
     def hierarchy(self, asked: Asked) -> Answer:
@@ -348,7 +365,7 @@ def _short(text: str) -> str:
 # -- the process -------------------------------------------------------------------------------------------------------
 
 QUESTIONS = (
-    *("examine", "plan", "written", "store", "fits", "outlook", "explanation", "look", "lifted", "examples"),
+    *("examine", "plan", "written", "store", "fits", "outlook", "explanation", "look", "lifted", "examples", "levels"),
     *("proposed_limits", "hierarchy", "first_wish", "wish", "assessment"),
 )
 

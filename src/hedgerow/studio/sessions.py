@@ -18,6 +18,7 @@ from pathlib import Path
 from hedgerow.outside.outputs import PrivateFolder
 from hedgerow.studio.audit_log import AuditLog
 from hedgerow.studio.files import Files, Room
+from hedgerow.studio.kept import Kept
 from hedgerow.studio.memory import give_back
 from hedgerow.studio.reader import Readers, TableReader
 from hedgerow.studio.settings import Settings
@@ -51,10 +52,8 @@ class Session:
         The same, oldest first, with some that are closed.
     dark
         Whether pages are dark; None: as the system wants it.
-    data_view
-        How columns are shown, as cards or in a table; empty: nobody has said.
-    typed
-        What stands in forms that are not sent yet, by field: it outlives a change of screens.
+    kept
+        What is open, chosen and typed on the screens: it outlives changes of screens and reloads.
     touring
         Whether notes lead through the screens.
     ended
@@ -74,8 +73,7 @@ class Session:
     clients: set[str] = field(default_factory=set)
     pages: deque[str] = field(default_factory=deque)
     dark: bool | None = None
-    data_view: str = ""
-    typed: dict[str, str] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
     touring: bool = False
     ended: bool = False
     opening: tuple[str, Path | None] | None = None

@@ -222,9 +222,21 @@ def problem_list(problems: Iterable[Problem]) -> None:
 
 def keep(field: Marked, session: Session, name: str) -> Marked:
     """Keep what is typed into a field, over changes of screens and reloads."""
-    field.value = session.typed.get(name, field.value)  # type: ignore[attr-defined]
-    field.on_value_change(lambda event: session.typed.__setitem__(name, event.value or ""))  # type: ignore[attr-defined]
+    typed = session.kept.typed
+    field.value = typed.get(name, field.value)  # type: ignore[attr-defined]
+    field.on_value_change(lambda event: typed.__setitem__(name, event.value or ""))  # type: ignore[attr-defined]
     return field
+
+
+def fold(text: str, name: str, opened: bool = False, **look: Any) -> ui.expansion:
+    """Make a part that can be opened and closed, and stays so over changes of screens and reloads.
+
+    ``name`` tells it from others; ``opened``: whether it is so until somebody has said.
+    """
+    unfolded = the_session().kept.unfolded
+    made = ui.expansion(text, value=unfolded.get(name, opened), **look).classes("w-full")
+    made.on_value_change(lambda event: unfolded.__setitem__(name, bool(event.value)))
+    return mark(made, name)
 
 
 def say_at(field: Any, error: HedgerowError) -> None:

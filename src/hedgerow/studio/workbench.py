@@ -317,6 +317,12 @@ class Workbench:
         """What a value of every quasi-identifier with a hierarchy is on each level."""
         return self._ask("examples", self._planned())
 
+    def levels(self, column: str) -> tuple[str, ...]:
+        """What a value of a column is on each level of its hierarchy, whatever its role; empty if it has none."""
+        assert self.source is not None
+        found = self._ask("levels", self._planned(), column=column, form=self.source.form)
+        return tuple(map(str, found["examples"]))
+
     def tree(self, column: str) -> TreeView | None:
         """The hierarchy of a column with counts; None if it has free intervals."""
         return self.look(column).tree

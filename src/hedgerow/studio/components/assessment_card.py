@@ -24,11 +24,8 @@ def show_assessment_card(bench: Workbench) -> None:
     if plan is None or not plan.quasi_identifiers:
         return
     at_once = source.records <= AT_ONCE
-    with (
-        ui.expansion("How much it gives away as it stands", icon="policy", value=at_once)
-        .classes("w-full studio-card")
-        .props("data-testid=assessment") as card
-    ):
+    card = theme.fold("How much it gives away as it stands", "assessment", at_once, icon="policy")
+    with card.classes("studio-card"):
         body = ui.column().classes("w-full gap-2")
     begun = False
 
@@ -53,7 +50,7 @@ def show_assessment_card(bench: Workbench) -> None:
                 _show(found)
 
     card.on_value_change(theme.safely(lambda event: fill() if event.value else None))
-    if at_once:
+    if card.value:
         ui.timer(0.05, fill, once=True)
 
 

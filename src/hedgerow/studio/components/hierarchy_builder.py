@@ -35,13 +35,17 @@ MOST_PREVIEWED = 2_000
 Apply = Callable[[dict[str, Any], Hierarchy | None], Awaitable[tuple[Problem, ...]]]
 
 
-def kinds() -> dict[str, str]:
-    """Return the ways to coarsen a column, with words for each: by a rule, or by none."""
+def kinds(coarsened: bool = True) -> dict[str, str]:
+    """Return the ways to coarsen a column, with words for each: by a rule, or by none.
+
+    A column that is published as it is (``coarsened`` is false) has a tree only to tell which values are alike.
+    """
     rules = {kind.name: kind.rule.choice for kind in HIERARCHY_KINDS if kind.rule is not None}
+    free = {"free": "free intervals: numbers from – to, no tree"} if coarsened else {}
     return {
-        "flat": "flat: each value, or nothing",
+        "flat": "flat: each value, or nothing" if coarsened else "none: every value is another one",
         **rules,
-        "free": "free intervals: numbers from – to, no tree",
+        **free,
         "tree": "a file or a spreadsheet: one line per value, from the value to the root",
     }
 
@@ -59,10 +63,18 @@ class HierarchyBuilder:
         Its tree as it is.
     apply
         Called with the keys of the plan and the tree; returns what is wrong with that, which is then shown in place.
+    coarsened
+        Whether its values are coarsened; else the tree only says which of them are alike.
     """
 
     def __init__(
-        self, session: Session, column: str, first: FirstWish, current: Hierarchy | None, apply: Apply
+        self,
+        session: Session,
+        column: str,
+        first: FirstWish,
+        current: Hierarchy | None,
+        apply: Apply,
+        coarsened: bool = True,
     ) -> None:
         self._session, self._bench, self._column, self._apply = session, session.bench, column, apply
         self._kind, self._typed, self._unlisted = first.kind, dict(first.typed), first.unlisted
@@ -70,20 +82,19 @@ class HierarchyBuilder:
         self._asked = 0
         self._found: HierarchyWish | None = None
         with ui.dialog(value=True) as self._dialog, ui.card().classes("w-full").props("data-testid=builder"):
-            theme.heading(f"How “{column}” is coarsened")
+            theme.heading(f"How “{column}” is coarsened" if coarsened else f"Which values of “{column}” are alike")
             self._suggest(first.suggestions)
             with ui.column().classes("w-full gap-3"):
                 kind = self._kinds = ui.select(
-                    kinds(), value=self._kind, label="Kind of hierarchy", on_change=self._chosen
+                    kinds(coarsened), value=self._kind, label="Kind of hierarchy", on_change=self._chosen
                 )
                 kind.classes("w-full").props("outlined dense data-testid=builder-kind")
                 self._fields = ui.column().classes("w-full gap-3")
                 rest = ui.select(UNKNOWN, value=self._typed["unknown"], label="If a value has no place in it")
                 rest.classes("w-full").props("outlined dense data-testid=builder-unknown")
                 rest.on_value_change(lambda event: self._type("unknown", event.value))
-                counts = ui.select(COUNTS, value=self._typed["numeric"], label="For rules and research value it holds")
-                counts.classes("w-full").props("outlined dense data-testid=builder-numeric")
-                counts.on_value_change(lambda event: self._type("numeric", event.value))
+                if coarsened:
+                    self._ask_numeric()
                 self._problems = ui.column().classes("w-full gap-2").props("aria-live=polite")
                 self._preview = ui.column().classes("w-full gap-2")
             with ui.row().classes("w-full justify-end"):
@@ -106,6 +117,11 @@ class HierarchyBuilder:
                 for number, one in enumerate(found):
                     button = ui.button(one.title, on_click=theme.safely(partial(self._take_suggestion, one)))
                     button.props(f"outline dense no-caps padding='xs sm' data-testid=suggest-{number}")
+
+    def _ask_numeric(self) -> None:
+        counts = ui.select(COUNTS, value=self._typed["numeric"], label="For rules and research value it holds")
+        counts.classes("w-full").props("outlined dense data-testid=builder-numeric")
+        counts.on_value_change(lambda event: self._type("numeric", event.value))
 
     async def _take_suggestion(self, one: SuggestedWish) -> None:
         self._typed |= one.typed

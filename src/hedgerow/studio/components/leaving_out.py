@@ -22,11 +22,8 @@ class LeavingOutCard:
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
-        with (
-            ui.expansion("Columns that could be left out", icon="playlist_remove")
-            .classes("w-full studio-card")
-            .props("data-testid=leave-out")
-        ):
+        folded = theme.fold("Columns that could be left out", "leave-out", icon="playlist_remove")
+        with folded.classes("studio-card"):
             ui.label(
                 "Where one column tells of another, releasing both costs all the others detail. Each such column is "
                 "left out in turn, and what the others lose with and without it is measured on the original records: "

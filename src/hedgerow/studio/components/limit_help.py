@@ -20,7 +20,7 @@ class LimitHelp:
 
     def __init__(self, bench: Workbench, lift: Callable[[Lift], Awaitable[None]]) -> None:
         self._bench, self._lift = bench, lift
-        with ui.expansion("What would help?", icon="lightbulb").classes("w-full studio-card").props("data-testid=help"):
+        with theme.fold("What would help?", "help", icon="lightbulb").classes("studio-card"):
             ui.label(
                 "Which limit makes how many records be withheld, and which single change would save most. "
                 "With many limits this takes a while."

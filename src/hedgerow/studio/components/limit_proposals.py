@@ -29,11 +29,7 @@ class LimitProposals:
         self._bench, self._use = bench, use
         self._taken: dict[str, ui.checkbox] = {}
         self._examples: Mapping[str, Sequence[str]] = {}
-        with (
-            ui.expansion("Propose limits", icon="auto_fix_high")
-            .classes("w-full studio-card")
-            .props("data-testid=propose")
-        ):
+        with theme.fold("Propose limits", "propose", icon="auto_fix_high").classes("studio-card"):
             ui.label(
                 "Limits as tight as the records allow, so that no more than this must be withheld with all of them "
                 "together. Take those you want, and change them in the tree."

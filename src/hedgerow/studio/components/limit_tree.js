@@ -103,6 +103,7 @@ function addStyle() {
   document.head.append(style);
 }
 
+const MOST_KEPT = 5000; // open nodes that are told
 const thousands = new Intl.NumberFormat("en");
 
 /** The tree itself: who is below whom, which rows are open, and what the limits make of every node. */
@@ -142,7 +143,8 @@ class Tree {
     this.at = new Int32Array(size);
     this.shown = 0;
     this.drawLimits();
-    this.openFirst();
+    if (nodes.open) for (const node of nodes.open) this.open[node] = 1;
+    else this.openFirst();
   }
 
   /** Count, for every node, the leaves below it that may not become it. */
@@ -263,7 +265,7 @@ export default {
     limitable: { type: Boolean, default: true },
     height: String,
   },
-  emits: ["limit", "move", "group", "rename", "dissolve"],
+  emits: ["limit", "move", "group", "rename", "dissolve", "opened"],
   template: `
     <div class="hr-tree" :class="{ narrow, plain: !limitable }">
       <div class="hr-tools">
@@ -387,6 +389,7 @@ export default {
     }
     clearTimeout(this.typing);
     clearTimeout(this.hovering);
+    clearTimeout(this.telling);
   },
   watch: {
     nodes(nodes) {
@@ -585,11 +588,23 @@ export default {
     openTo(level) {
       this.tree.openTo(Math.max(level, 0));
       this.draw();
+      this.tellOpened();
     },
     toggle(node) {
       if (!this.tree.family[node]) return;
       this.tree.opened[node] ^= 1;
       this.draw();
+      this.tellOpened();
+    },
+    /** Tell which nodes are open, so that they are so again when the page is loaded anew; what a search opens is not kept. */
+    tellOpened() {
+      if (this.tree.filter) return;
+      clearTimeout(this.telling);
+      this.telling = setTimeout(() => {
+        const nodes = [];
+        for (let node = 0; node < this.tree.size && nodes.length <= MOST_KEPT; node++) if (this.tree.open[node]) nodes.push(node);
+        if (nodes.length <= MOST_KEPT) this.$emit("opened", { nodes });
+      }, 150);
     },
 
     // -- limits and selection -----------------------------------------------------------------------------------------

@@ -31,6 +31,10 @@ class LimitTree(Element, component="limit_tree.js"):
         Whether rows can be regrouped, and whether limits can be set.
     height
         Height of the rows' box as CSS.
+    opened
+        Nodes that are open at first; None: as many as fit.
+    on_open
+        Called with all nodes that are open, when somebody has opened or closed some.
     on_limit
         Called with the node whose limit is to be set or lifted.
     on_move, on_group, on_rename, on_dissolve
@@ -49,6 +53,8 @@ class LimitTree(Element, component="limit_tree.js"):
         editable: bool = True,
         limitable: bool = True,
         height: str | None = None,
+        opened: Sequence[int] | None = None,
+        on_open: Handler | None = None,
         on_limit: Handler | None = None,
         on_move: Handler | None = None,
         on_group: Handler | None = None,
@@ -57,11 +63,14 @@ class LimitTree(Element, component="limit_tree.js"):
     ) -> None:
         super().__init__()
         self._props["nodes"] = _nodes(names, parents, counts, withheld, marked)
+        if opened is not None:
+            self._props["nodes"]["open"] = list(opened)
         self._props["label"] = label
         self._props["editable"] = editable
         self._props["limitable"] = limitable
         if height is not None:
             self._props["height"] = height
+        self._listen("opened", on_open, lambda asked: (_numbers(asked["nodes"]),))
         self._listen("limit", on_limit, lambda asked: (int(asked["node"]),))
         self._listen("move", on_move, lambda asked: (_numbers(asked["nodes"]), int(asked["parent"])))
         self._listen("group", on_group, lambda asked: (_numbers(asked["nodes"]), bool(asked.get("rest"))))

@@ -14,6 +14,7 @@ from hedgerow.plan.grammar import part_of_grammar
 from hedgerow.plan.hierarchy.numbers import number_label
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
+from hedgerow.studio.components.level_worths import LevelWorths
 from hedgerow.studio.workbench import Workbench
 
 ELSEWHERE = {"levels", "certify"}
@@ -65,10 +66,12 @@ class MethodOptions:
             self._typed(label, value.lambda_, "lambda", partial(self._research_value, "lambda"))
             label = "Research value that stays when every rule is broken (base)"
             self._typed(label, value.base or None, "base", partial(self._research_value, "base"))
+            if "levels" in METHODS[plan.method.name].options:
+                LevelWorths(self._bench, self._changed)
 
     def _option(self, name: str, field: Any, value: Any) -> None:
         label, title = f"{name}: {field.description}", TITLES.get(name, name)
-        words = _words(field.annotation)
+        words = words_of(field.annotation)
         if words:
             element: Any = ui.select(list(words), value=value, label=title)
             element.props("outlined dense").classes("w-full")
@@ -119,6 +122,13 @@ class MethodOptions:
         await self._changed()
 
 
-def _words(annotation: Any) -> tuple[Any, ...]:
-    """Return the words that may stand there, if only some may."""
-    return get_args(annotation) if get_origin(annotation) is Literal else ()
+def words_of(annotation: Any) -> tuple[Any, ...]:
+    """Return the words that may stand there, if only some may.
+
+    Examples
+    --------
+    >>> words_of(Literal["keep", "ignore"]), words_of(Literal["equal"] | None), words_of(int)
+    (('keep', 'ignore'), ('equal',), ())
+    """
+    parts = (annotation,) if get_origin(annotation) is Literal else get_args(annotation)
+    return tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))

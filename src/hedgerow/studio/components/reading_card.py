@@ -9,6 +9,7 @@ from nicegui import ui
 
 from hedgerow.evaluation.drafting.assumptions import DELIMITERS, QUOTES
 from hedgerow.microdata.parsing.sniffing import FIRST, LIKELY, plain_name
+from hedgerow.outside.server import is_server
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.workbench import Workbench
@@ -31,7 +32,14 @@ CHOICES: Mapping[str, Mapping[Any, str]] = {
         "standard": "Standard: commas, UTF-8, decimal points",
     },
 }
-TITLES = {"labels": "Value labels", "output": "A release as CSV is written"}
+TITLES = {
+    "labels": "Value labels",
+    "output": "A release as CSV is written",
+    "dates": "Days",
+    "missing_in": "Missing in one column",
+}
+UNFOUND = ("dates", "missing_in")
+"""What can be said of a file in which nothing of the kind was found."""
 
 
 def show_reading_card(bench: Workbench, changed: Callable[[], Awaitable[None] | None]) -> None:
@@ -54,6 +62,10 @@ def show_reading_card(bench: Workbench, changed: Callable[[], Awaitable[None] | 
         ui.label("Found out from the file. If something is wrong, say so here: everything else is looked at again.")
         for one in source.read.assumptions:
             _show(bench, one, changed)
+        found = {one["key"] for one in source.read.assumptions}
+        for key in () if is_server(source.place) else UNFOUND:
+            if key not in found:
+                _show(bench, _unfound(key), changed)
         if source.read.labelled:
             _show(bench, _plain("labels", plan.data.labels), changed)
         if plan.data.delimiter is not None:
@@ -62,6 +74,10 @@ def show_reading_card(bench: Workbench, changed: Callable[[], Awaitable[None] | 
 
 def _plain(key: str, value: Any) -> dict[str, Any]:
     return {"key": key, "title": TITLES[key], "value": value, "shown": "", "why": "", "sure": True}
+
+
+def _unfound(key: str) -> dict[str, Any]:
+    return {"key": key, "title": TITLES[key], "value": None, "shown": "", "why": "none was found", "sure": True}
 
 
 def _show(bench: Workbench, one: Mapping[str, Any], changed: Callable[[], Awaitable[None] | None]) -> None:
@@ -101,7 +117,7 @@ def _show(bench: Workbench, one: Mapping[str, Any], changed: Callable[[], Awaita
             field.on("keydown.enter", theme.safely(lambda: say(field.value)))
             field.on("blur", theme.safely(lambda: say(field.value)))
         with ui.column().classes("gap-0 col"):
-            if key not in CHOICES:
+            if key not in CHOICES and one["shown"]:
                 ui.label(one["shown"]).classes("small")
             ui.label(one["why"]).classes("small muted")
         if not one["sure"]:

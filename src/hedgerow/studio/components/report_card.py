@@ -71,7 +71,7 @@ class ReportCard:
 
     def _catalogue(self) -> None:
         """What only catalogues ask for."""
-        about = ui.expansion("For data catalogues").classes("w-full").props("dense data-testid=report-catalogue")
+        about = theme.fold("For data catalogues", "report-catalogue").props("dense")
         with about, ui.element("div").classes("fields"):
             self._told = {key: self._keep(_asked(key), f"report-catalogue-{key}") for key in CATALOGUE}
 

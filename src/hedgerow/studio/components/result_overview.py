@@ -45,11 +45,7 @@ def show_verdict(run: Run) -> None:
         if not verdict.kept:
             return
         ui.label(f"This release meets {', '.join(demands_of(run.plan))} under these assumptions.").classes("small")
-        with (
-            ui.expansion("The assumptions, and what this does not protect against")
-            .classes("w-full")
-            .props("dense data-testid=assumptions")
-        ):
+        with theme.fold("The assumptions, and what this does not protect against", "assumptions").props("dense"):
             _show_assumptions(run)
 
 

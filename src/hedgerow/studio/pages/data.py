@@ -212,11 +212,9 @@ def _show_table(session: Session, body: ui.column) -> None:
                 "warn",
             )
         show_assessment_card(bench)
-        with (
-            ui.expansion("First records", icon="visibility").classes("w-full studio-card").props("data-testid=preview")
-        ):
+        with theme.fold("First records", "preview", icon="visibility").classes("studio-card"):
             theme.table([column.name for column in source.columns], source.preview, testid="preview-table")
-        with ui.expansion("What do the roles mean?", icon="help").classes("w-full studio-card"):
+        with theme.fold("What do the roles mean?", "about-roles", icon="help").classes("studio-card"):
             ui.label(ABOUT_ROLES)
         _show_columns(session, body)
         _show_keys(session, body)
@@ -230,7 +228,7 @@ def _show_columns(session: Session, body: ui.column) -> None:
     assert bench.source is not None
     assert bench.plan is not None
     columns = bench.source.columns
-    view = session.data_view or ("table" if len(columns) > MANY else "cards")
+    view = session.kept.data_view or ("table" if len(columns) > MANY else "cards")
 
     async def give(some: Sequence[ColumnView], role: str) -> None:
         try:
@@ -239,7 +237,7 @@ def _show_columns(session: Session, body: ui.column) -> None:
             _show_table(session, body)
 
     def turn(event: Any) -> None:
-        session.data_view = event.value
+        session.kept.data_view = event.value
         _show_table(session, body)
 
     with ui.row().classes("w-full items-center justify-between"):
@@ -413,6 +411,11 @@ def _show_unit(session: Session, body: ui.column, names: dict[str, str]) -> None
         theme.safely(lambda event: changed(same=event.value, order=[name for name in order if name not in event.value]))
     )
     shared.props("outlined dense use-chips data-testid=unit-same")
+    matched = [name for name in plan.quasi_identifiers if name not in unit.same and name != unit.column]
+    text = "Match the rows of two units first by (empty: all, in the order of the plan)"
+    first = ui.select(matched, value=order, label=text, multiple=True).classes("w-full")
+    first.on_value_change(theme.safely(lambda event: changed(order=event.value)))
+    first.props("outlined dense use-chips data-testid=unit-order")
 
 
 def _show_plan_file(session: Session, body: ui.column) -> None:
@@ -427,7 +430,7 @@ def _show_plan_file(session: Session, body: ui.column) -> None:
         session.log.write("plan taken", session, plan=plan.digest())
         _show_table(session, body)
 
-    with ui.expansion("Use a plan file", icon="upload_file").classes("w-full studio-card"):
+    with theme.fold("Use a plan file", "use-plan", icon="upload_file").classes("studio-card"):
         ui.label(
             "Roles, hierarchies, limits and promises of a plan that you have. It must hold its hierarchies itself."
         ).classes("muted small")

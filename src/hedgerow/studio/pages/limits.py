@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ class _Board:
     def __init__(self, session: Session, plan: Plan, column: str) -> None:
         self._session = session
         self._bench: Workbench = session.bench
-        self._column = column if column in plan.quasi_identifiers else plan.quasi_identifiers[0]
+        wished = column or session.kept.column
+        self._column = wished if wished in plan.quasi_identifiers else plan.quasi_identifiers[0]
         self._seen = -1
         self._in_order = asyncio.Lock()
         self._busy = self._again = False
@@ -155,6 +157,7 @@ class _Board:
         if self._column not in plan.quasi_identifiers:
             self._column = plan.quasi_identifiers[0]
             self._build_panel("One moment …")
+        self._session.kept.column = self._column
         self._show_list(plan)
         self._title.text = self._column
         examples = self._examples.get(self._column, ())
@@ -241,6 +244,8 @@ class _Board:
                     view.marked,
                     label=f"Values of {self._column}",
                     height="page",
+                    opened=self._session.kept.open_nodes(self._column, len(names)),
+                    on_open=theme.safely(partial(self._session.kept.note_open_nodes, self._column, len(names))),
                     on_limit=theme.safely(self._toggle),
                     on_move=theme.safely(self._move),
                     on_group=theme.safely(self._group),

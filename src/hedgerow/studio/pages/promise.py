@@ -16,7 +16,9 @@ from hedgerow.reports.wording import percent
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.components.audience_cards import AudienceCards
+from hedgerow.studio.components.method_options import words_of
 from hedgerow.studio.components.outlook_bar import OutlookBar
+from hedgerow.studio.components.values_alike import ValuesAlike
 from hedgerow.studio.demands import with_demand
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.workbench import Workbench
@@ -70,6 +72,7 @@ class _Form:
     """The inputs; each is taken into the plan as it is changed, or says why not."""
 
     def __init__(self, session: Session, place: ui.column, bar: OutlookBar) -> None:
+        self._session = session
         self._bench: Workbench = session.bench
         self._place, self._bar = place, bar
 
@@ -129,8 +132,7 @@ class _Form:
             cap = "" if plan.withhold is None else plan.withhold.at_most
             self._text("At most (a number, or a share such as 5%)", cap, "withhold",
                        lambda value: self._bench.change(withhold=value or None))  # fmt: skip
-            more = ui.expansion("More: new versions, and where grouping starts").classes("w-full")
-            with more.props("dense data-testid=more-withholding"):
+            with theme.fold("More: new versions, and where grouping starts", "more-withholding").props("dense"):
                 select = ui.select(REPUBLISH, value=plan.republish, label="New versions of a maintained release")
                 select.classes("w-full").props("outlined dense data-testid=republish").on_value_change(
                     self._taking(lambda value: self._bench.change(republish=value))
@@ -209,12 +211,13 @@ class _Form:
         if example := self._example(column):
             ui.label(example).classes("muted small")
         used = [model.said(asked[model.name]) for model, _ in others if model.name in asked]
-        title = f"More: {', '.join(used)}" if used else "More: no value too frequent, nothing far from the whole table"
-        with ui.expansion(title).classes("w-full").props("dense") as more:
-            theme.mark(more, f"more{one}")
+        also = "no value too frequent, nothing far from the whole table, values that count as one"
+        title = f"More: {', '.join(used)}" if used else f"More: {also}"
+        with theme.fold(title, f"more{one}").props("dense"):
             with ui.element("div").classes("studio-halves"):
                 for model, label in others:
                     self._model_input(column, model, label, asked, one)
+            ValuesAlike(self._session, column, self._bar.refresh)
 
     def _example(self, column: str) -> str:
         """Say what different values are, by those of the table."""
@@ -233,15 +236,46 @@ class _Form:
 
     def _demanded_number(self, column: str, model: ModelDescriptor, label: str, asked: Any, one: str) -> None:
         """Show the input of a model that asks for one number; other parts of its long form are kept."""
-        given = asked.model_dump(exclude_none=True) if isinstance(asked, BaseModel) else None
-        number = asked if given is None else given.pop("at_most")
+        number = asked.at_most if isinstance(asked, BaseModel) else asked  # type: ignore[attr-defined]
 
         def change(value: Any) -> tuple[Problem, ...]:
             if value is not None and model.step == 1:
                 _whole(value, 1, model.name)
-            return self._demand(column, model.name, value if not (value and given) else {**given, "at_most": value})
+            assert self._bench.plan is not None
+            now = self._bench.plan.privacy.demands(column).get(model.name)
+            given = now.model_dump(exclude_none=True) if isinstance(now, BaseModel) else {}
+            return self._demand(column, model.name, {**given, "at_most": value} if value and given else value)
 
-        self._number(label, number, change, f"{model.name}{one}", model.step)
+        with ui.column().classes("w-full gap-1"):
+            self._number(label, number, change, f"{model.name}{one}", model.step)
+            self._other_parts(column, model, one)
+
+    def _other_parts(self, column: str, model: ModelDescriptor, one: str) -> None:
+        """Show what else the long form of such a model has, such as how far two values are apart."""
+        assert self._bench.plan is not None
+        fields = {} if not model.keys else model.form.model_fields
+        asked = self._bench.plan.privacy.demands(column).get(model.name)
+        for name, field in fields.items():
+            if name == "at_most":
+                continue
+            words = words_of(field.annotation)
+            options: dict[Any, str] = {False: "no", True: "yes"}
+            if words:
+                options = {"": "as usual", **{word: str(word) for word in words}}
+            value = (field.default if asked is None else getattr(asked, name)) or next(iter(options))
+            label = f"{name[0].upper()}{name[1:]}: {field.description}"
+            select = ui.select(options, value=value, label=label).classes("w-full").props("outlined dense")
+            theme.mark(select, f"{model.name}-{name}{one}")
+            select.on_value_change(self._taking(partial(self._take_part, column, model, name), anew=True))
+
+    def _take_part(self, column: str, model: ModelDescriptor, name: str, value: Any) -> tuple[Problem, ...]:
+        assert self._bench.plan is not None
+        asked = self._bench.plan.privacy.demands(column).get(model.name)
+        if asked is None:
+            hint = "write the number beside it"
+            return (Problem("usage", f"Say first what is asked of {column} ({model.name}).", hint=hint),)
+        parts = {**asked.model_dump(exclude_none=True), name: value or None}
+        return self._demand(column, model.name, {part: said for part, said in parts.items() if said is not None})
 
     def _choice_of_form(self, column: str, model: ModelDescriptor, label: str, asked: Any, one: str) -> None:
         """Show the inputs of a model that can be asked for in several forms."""
@@ -296,7 +330,8 @@ class _Form:
                 first = ui.input("this value").props("outlined dense data-testid=rule-first").classes("w-32")
                 second = ui.input("and this").props("outlined dense data-testid=rule-second").classes("w-32")
                 name = ui.input("name (optional)").props("outlined dense data-testid=rule-name").classes("w-40")
-                weight = ui.number("importance", value=1, min=0).props("outlined dense").classes("w-28")
+                weight = ui.number("importance", value=1, min=0).classes("w-28")
+                weight.props("outlined dense data-testid=rule-importance")
 
                 async def take() -> None:
                     asked = (name.value, column.value, first.value, second.value, weight.value)

@@ -25,11 +25,13 @@ def show(run: str = "") -> None:
     with theme.frame("result") as session:
         ui.add_css(CSS)
         made = [one for one in session.bench.runs if one.state == "done" and one.facts]
-        chosen = next((one for one in made if str(one.number) == run), made[-1] if made else None)
+        wished = run or str(session.kept.run)
+        chosen = next((one for one in made if str(one.number) == wished), made[-1] if made else None)
         if chosen is None:
             theme.title("Result", "What a release came to, and what can be taken away.")
             _show_nothing(session)
             return
+        session.kept.run = chosen.number
         _show_result(session, chosen, made)
 
 

@@ -77,6 +77,7 @@ def _start(session: Session, title: str = "") -> None:
     """Make a release by the plan as it is now."""
     plan = session.bench.plan
     assert plan is not None
+    session.kept.run = None  # the newest is looked at, as soon as it is there
     run = session.bench.start(title, lambda job: session.log.write("run ended", session, state=job.state))
     session.log.write("run started", session, run=run.number, plan=plan.digest())
 
@@ -90,8 +91,7 @@ class _Starter:
         with theme.card():
             theme.heading("Method")
             self._cards = ui.element("div").classes("studio-grid").props('role=group aria-label="Recommended methods"')
-            more = ui.expansion("More methods and options", value=self._beyond).classes("w-full")
-            with more.props("dense data-testid=more-methods"):
+            with theme.fold("More methods and options", "more-methods", self._beyond).props("dense"):
                 self._method = (
                     ui.select({}, label="Method").classes("w-full").props("outlined dense data-testid=method")
                 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hedgerow.errors import PlanError, Problem
 from hedgerow.plan.hierarchy import builders
 from hedgerow.plan.hierarchy.kind import Field, HierarchyRule, KindDescriptor, typed_numbers
 from hedgerow.plan.hierarchy.numbers import Number
@@ -37,16 +38,19 @@ def _steps(spec: Any) -> list[str]:
 
 def _begin(numbers: Sequence[Number], longest: int) -> dict[str, Any]:
     kept = sorted({max(longest, 2) - 1, max(longest, 2) // 2}, reverse=True)
-    return {"prefix": ", ".join(map(str, kept))}
+    return {"prefix": ", ".join(map(str, kept)), "length": ""}
 
 
 def _read(typed: Mapping[str, Any]) -> dict[str, Any]:
-    kept, length = [int(number) for number in typed_numbers(typed["prefix"])], typed.get("length")
-    return {"prefix": kept} | ({"length": length} if length else {})
+    kept, length = [int(number) for number in typed_numbers(typed["prefix"])], typed_numbers(typed.get("length"))
+    if len(length) > 1 or any(number < 1 or number != int(number) for number in length):
+        message = "A full value has so many characters: one whole number of 1 or more."
+        raise PlanError(Problem("wrong-value", message, hint="leave it empty for those of the longest value there is"))
+    return {"prefix": kept} | ({"length": int(length[0])} if length else {})
 
 
 def _typed(spec: Any) -> dict[str, Any]:
-    return {"prefix": ", ".join(map(str, spec.prefix)), "length": spec.length}
+    return {"prefix": ", ".join(map(str, spec.prefix)), "length": "" if spec.length is None else str(spec.length)}
 
 
 DESCRIPTOR = KindDescriptor(
@@ -67,7 +71,10 @@ DESCRIPTOR = KindDescriptor(
     steps=_steps,
     rule=HierarchyRule(
         choice="prefixes: the first characters, such as of zip codes",
-        fields=(Field("prefix", "Characters kept at each level", "falling: 4, 2"),),
+        fields=(
+            Field("prefix", "Characters kept at each level", "falling: 4, 2"),
+            Field("length", "Characters of a full value", "if empty, as many as the longest value has"),
+        ),
         begin=_begin,
         read=_read,
         typed=_typed,
