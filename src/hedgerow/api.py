@@ -24,7 +24,7 @@ from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
 from hedgerow.evaluation.tightening import ProposedLimits, propose_for
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
-from hedgerow.microdata.population import counted_in
+from hedgerow.microdata.people import counted_in
 from hedgerow.microdata.read import file_format
 from hedgerow.outside.outputs import PrivateFolder, new_folder
 from hedgerow.outside.outputs.moment import rehearsal
@@ -122,7 +122,8 @@ def anonymize(
     patience
         How long the exact search by research value may go on; it then returns the best found and a bound.
     population
-        A table of the people whom the records were drawn from, in place of the one that the plan names.
+        A table of the people whom the records were drawn from, in place of the one that the plan names: a path, a table
+        in memory, an address on a server, or ``table:NAME`` of Spark's catalogue.
 
     Raises
     ------

@@ -50,8 +50,9 @@ LinkOption = Annotated[
 PopulationOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE",
-        help="Table of the people whom the records were drawn from, to count them in; by default what the plan names.",
+        metavar="PEOPLE",
+        help="File or table of the people whom the records were drawn from, to count them in, wherever it is; by default "
+        "what the plan names.",
         show_default=False,
     ),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from hedgerow.engines.kinds_of_data import is_local
 from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.frames import taken_over
+from hedgerow.microdata.people import at_hand, is_elsewhere, people_asked, people_of, plan_of_people
 from hedgerow.microdata.read import file_extent
-from hedgerow.outside.server import check_path
+from hedgerow.outside.server import check_path, is_server
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.formats import by_name, is_packed
@@ -57,17 +59,35 @@ def open_engine(
         Called with the number of rows read so far.
     """
     data = taken_over(data)
-    linked = plan.unit is not None
-    chosen = _chosen(data, engine, whole or linked, "units that are linked" if linked else "a link table")
+    chosen = _chosen(data, engine, _why_numbered(plan, whole))
     given = {"master": master, "driver_profiles": driver_profiles}
     options = {name: value for name, value in given.items() if value is not None}
     if options.keys() - chosen.options.keys():
         _refuse_options(set(options))
     opened: Engine = chosen.opened(EngineWish(data, plan, options, tell))
     try:
-        yield opened
+        with _people_at_hand(plan, master):
+            yield opened
     finally:
         opened.close()
+
+
+@contextlib.contextmanager
+def _people_at_hand(plan: Plan, master: str | None) -> Iterator[None]:
+    """Fetch the people whom a plan counts in, if they are where only an engine reaches: counted there, and once."""
+    asked = plan.population
+    if asked is None or asked.file is None or not is_elsewhere(asked.file):
+        yield
+        return
+    options = {} if master is None or is_server(asked.file) else {"master": master}
+    with contextlib.closing(suited(asked.file).opened(EngineWish(asked.file, None, options))) as engine:
+        there = tuple(column.name for column in engine.session.columns())
+        asked = people_asked(plan, there, engine.place)
+        also = () if asked.count is None else (asked.count,)
+        table = engine.read(plan_of_people(asked, plan.data.missing), also)
+        people = people_of(asked, table.columns, table.counts, engine.place)
+    with at_hand(asked, people):
+        yield
 
 
 def is_large_file(data: Any) -> bool:
@@ -89,23 +109,41 @@ def is_large_file(data: Any) -> bool:
     return max(told.unpacked, (told.rows or 0) * told.columns * CELL) > LARGE_FILE
 
 
-def _chosen(data: Any, engine: str, whole: bool, why: str) -> EngineDescriptor:
+@dataclass(frozen=True)
+class _Numbered:
+    """Why the numbers of records are needed, which most engines do not know: what needs them, how to do without."""
+
+    what: str
+    without: str
+
+
+def _why_numbered(plan: Plan, linked: bool) -> _Numbered | None:
+    """Say why a plan, or a link table, needs the numbers of records; None: it does not."""
+    if plan.unit is not None:
+        return _Numbered("Units that are linked need", "leave 'unit' out of the plan")
+    if plan.weight is not None:
+        return _Numbered("Sampling weights need", "leave 'weight' out of the plan")
+    return _Numbered("A link table needs", "leave the link out") if linked else None
+
+
+def _chosen(data: Any, engine: str, numbered: _Numbered | None) -> EngineDescriptor:
     if engine not in engine_words():
         message = f"There is no engine {engine!r}."
         raise HedgerowError(Problem("usage", message, hint=f"one of {', '.join(engine_words())}"))
     if (engine == AUTO and not is_in_spark(data)) or (engine != AUTO and not ENGINES[engine].anywhere):
         check_path(data)
     if engine == AUTO:
-        chosen = suited(data, whole)
+        chosen = suited(data, numbered is not None)
     else:
         chosen = ENGINES[engine]
         _check_taken(data, chosen)
-    if whole and not chosen.numbers_records:
+    if numbered is not None and not chosen.numbers_records:
         knows = " or ".join(one.title for one in ENGINES if one.numbers_records)
-        need = "needs" if why.startswith("a ") else "need"
-        message = f"{why[:1].upper()}{why[1:]} {need} the numbers of records, which only the {knows} engine knows."
-        leave = "leave the link out" if need == "needs" else "leave 'unit' out of the plan"
-        raise HedgerowError(Problem("usage", message, hint=f"{leave}, or export the table to a file first"))
+        message = f"{numbered.what} the numbers of records, which only the {knows} engine knows."
+        hint = f"{numbered.without}, or export the table to a file first"
+        if is_local(data):
+            hint = f"leave the engine to us and write to a folder, or {numbered.without}"
+        raise HedgerowError(Problem("usage", message, hint=hint))
     return chosen
 
 

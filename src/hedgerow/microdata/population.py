@@ -8,12 +8,10 @@ kept, breaks none of theirs. A cell that is published as missing says nothing, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,17 +19,15 @@ import numpy.typing as npt
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.columns import FreeColumn, QuasiIdentifier, Shown, TreeColumn, distinct_labels, encode
 from hedgerow.microdata.ordering import number_rows
-from hedgerow.microdata.read import check_file, column_names, read_table, stream_table
-from hedgerow.outside.outputs import PrivateFolder
-from hedgerow.plan import DataFormat, Plan
-from hedgerow.plan.hierarchy.numbers import number_label, parse_number
+from hedgerow.microdata.people import fetched, in_file, is_elsewhere
+from hedgerow.plan import Plan
+from hedgerow.plan.hierarchy.numbers import number_label
 from hedgerow.plan.model import PopulationTable
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_PEOPLE = 1 << 40
 ANY_DEPTH = 1 << 40
 Mask = npt.NDArray[np.bool_]
 
@@ -232,19 +228,13 @@ def populate(plan: Plan, columns: tuple[QuasiIdentifier, ...]) -> Population | N
         message = "The plan counts people in a population, but no table of it is given."
         hint = "name it in the plan, as population: census.csv, or give it with --population"
         raise DataError(Problem("no-population", message, hint=hint))
-    path = Path(plan.population.file)
-    if not path.is_file():
-        message = "The population does not exist or is no file."
-        raise DataError(Problem("no-file", message, str(path), "check the path under 'population' in the plan"))
-    asked = _settled(plan, path)
+    place = plan.population.file
+    asked, people = fetched(place) if is_elsewhere(place) else in_file(plan, Path(place))
     assert asked.columns is not None
-    missing = tuple(plan.data.missing)
-    state = path.stat()
-    read = _read(str(path), state.st_mtime_ns, state.st_size, tuple(asked.columns.items()), asked.count, missing)
     names = [column.name for column in columns]
     positions = tuple(names.index(name) for name in asked.columns)
     parts = [
-        _beside(plan, columns[position], read.columns[name])
+        _beside(plan, columns[position], people.columns[name])
         for position, name in zip(positions, asked.columns, strict=True)
     ]
     codes = np.stack([part.codes for part in parts], axis=1)
@@ -252,42 +242,23 @@ def populate(plan: Plan, columns: tuple[QuasiIdentifier, ...]) -> Population | N
     number, count = number_rows([codes[known][:, at] for at in range(codes.shape[1])])
     first = np.zeros(count, np.int64)
     first[number] = np.flatnonzero(known)
-    people = np.zeros(count, np.int64)
-    np.add.at(people, number, read.counts[known])
+    counts = np.zeros(count, np.int64)
+    np.add.at(counts, number, people.counts[known])
     return Population(
-        str(path),
+        place,
         asked,
         positions,
         tuple(part.column for part in parts),
         codes[first],
-        people,
+        counts,
         tuple(part.of_code for part in parts),
-        int(read.counts[~known].sum()),
+        int(people.counts[~known].sum()),
         tuple(_marked(columns[position]) for position in positions),
     )
 
 
 def _marked(column: QuasiIdentifier) -> tuple[int, ...]:
     return column.marked if isinstance(column, TreeColumn) else ()
-
-
-@contextmanager
-def counted_in(plan: Plan, population: Any) -> Iterator[Plan]:
-    """Have a plan count people in a table that is given: a path, or a table in memory."""
-    if population is None:
-        yield plan
-        return
-    asked = plan.population or PopulationTable()
-    if isinstance(population, str | Path):
-        yield plan.model_copy(update={"population": asked.model_copy(update={"file": str(population)})})
-        return
-    import pyarrow.parquet
-
-    check_file(population)
-    with PrivateFolder() as scratch:  # so that it is read as every other, wherever that happens
-        path = scratch.path / "population.parquet"
-        pyarrow.parquet.write_table(stream_table(population), path)
-        yield plan.model_copy(update={"population": asked.model_copy(update={"file": str(path)})})
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,67 +289,3 @@ def _beside(plan: Plan, column: QuasiIdentifier, values: pa.ChunkedArray) -> _Be
     of_code, of_label = found.codes[: len(own)].astype(np.int64), found.codes[len(own) :].astype(np.int64)
     unknown = np.zeros(len(both), bool) if found.unknown is None else found.unknown
     return _Beside(found.column, of_label[indices], unknown[len(own) :][indices], of_code)
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    columns: dict[str, pa.ChunkedArray]
-    counts: IntArray
-
-
-@lru_cache(maxsize=2)
-def _read(
-    path: str,
-    changed: int,
-    size: int,
-    columns: tuple[tuple[str, str], ...],
-    count: str | None,
-    missing: tuple[str, ...],
-) -> _Read:
-    """Read a population once, as long as its file does not change."""
-    names = [theirs for _, theirs in columns]
-    roles = dict.fromkeys(names, "quasi-identifier") | ({} if count is None else {count: "other"})
-    plan = Plan.from_dict({"attributes": roles, "privacy": {"k": 2}, "data": {"missing": list(missing)}})
-    table = read_table(path, plan)
-    counts = np.ones(table.records, np.int64) if count is None else _people(table.columns[count], path)
-    return _Read({own: table.columns[theirs] for own, theirs in columns}, counts)
-
-
-def _people(values: pa.ChunkedArray, place: str) -> IntArray:
-    """Read how many people rows stand for."""
-    labels, indices = distinct_labels(values)
-    numbers = [None if label is None else parse_number(label) for label in labels]
-    wrong = [number is None or number != int(number) or not 0 <= number < MOST_PEOPLE for number in numbers]
-    if any(wrong):
-        rows = np.array(wrong)[indices]
-        message = f"{int(rows.sum()):,} rows do not say how many people they stand for; the first is row "
-        message += f"{int(np.argmax(rows)) + 1:,}."
-        raise DataError(
-            Problem("no-population", message, place, "write whole numbers, 0 or more, in the column of counts")
-        )
-    return np.array([int(number or 0) for number in numbers], np.int64)[indices]
-
-
-def _settled(plan: Plan, path: Path) -> PopulationTable:
-    """Fill in the columns by which people are looked for: if none are named, those that both tables have."""
-    asked = plan.population
-    assert asked is not None
-    there = column_names(path, DataFormat(missing=plan.data.missing))
-    if asked.columns is None:
-        shared = {name: name for name in plan.quasi_identifiers if name in there}
-        if not shared:
-            message = "The population has none of the quasi-identifiers of the plan."
-            hint = "name them in the plan: population: {file: …, columns: {age: AGE}}"
-            raise DataError(Problem("missing-column", message, str(path), hint))
-        asked = asked.model_copy(update={"columns": shared})
-    assert asked.columns is not None
-    wanted = [*asked.columns.values(), *([] if asked.count is None else [asked.count])]
-    lacking = [name for name in wanted if name not in there]
-    if lacking:
-        problems = [
-            Problem("missing-column", f"The population has no column {name!r}, which the plan names.", str(path))
-            for name in lacking
-        ]
-        raise DataError([replace(problem, hint="name another one under 'population'") for problem in problems])
-    ordered = {name: asked.columns[name] for name in plan.quasi_identifiers if name in asked.columns}
-    return asked.model_copy(update={"columns": ordered})

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from hedgerow.errors import PlanError, Problem, did_you_mean
+from hedgerow.outside.server import is_server
+from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.check_levels import check_levels
 from hedgerow.plan.check_unit import check_unit
 from hedgerow.plan.check_value import check_rules, check_weights
@@ -71,7 +73,7 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
             message = "A plan that is taken from elsewhere may not name files of this machine."
             hint = "leave 'population.file' out, and give the table when you run"
             problems.append(Problem("no-population", message, places.of(("population",)), hint))
-        else:
+        elif not (is_server(model.population.file) or is_in_spark(model.population.file)):
             beside = model.population.model_copy(update={"file": str(base / model.population.file)})
             model = model.model_copy(update={"population": beside})
     return model, problems + _check_k(model.privacy.k, places) + _check_whole(model, places)

@@ -18,7 +18,7 @@ from hedgerow.engines.rows import CountedLink
 from hedgerow.engines.sql import SqlColumn, SqlEngine, SqlSession
 from hedgerow.errors import BrokenPromise, Problem
 from hedgerow.microdata.frames import taken_over
-from hedgerow.outside.server import check_path
+from hedgerow.outside.server import check_path, is_server
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.formats import release_formats
 from hedgerow.release.facts import facts_to_json
@@ -40,22 +40,8 @@ ROWS = "data.parquet"
 
 def verify_before_publishing(release: Release, written: Path | InDatabase, engine: Engine) -> Verification:
     """Check what was written against the original; nothing may be published that does not pass."""
-    import pyarrow as pa
-
-    link = release.rows.link
-    if isinstance(link, CountedLink):
-        claim, rows = _claim_of(link, written, engine)
-        if isinstance(written, Path):
-            found = verify_release_in_place(written, where_is(engine), claim, release.population, rows)
-        else:
-            facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
-            found = verify_in_place(release.plan, facts, written, where_is(engine), claim, release.population)
-    else:
-        assert isinstance(engine, LocalEngine)
-        assert isinstance(written, Path)
-        places = np.arange(1, len(release.record_of_row) + 1)
-        numbers = pa.table({"record": release.record_of_row + 1, "row": places})
-        found = verify_release(written, engine.data, numbers, release.before, release.population)
+    with where_found(release.population) as people:
+        found = _found(release, written, engine, people)
     try:
         found.raise_if_broken()
     except BrokenPromise as error:
@@ -64,6 +50,24 @@ def verify_before_publishing(release: Release, written: Path | InDatabase, engin
             Problem(problem.code, f"{problem.message} Nothing was written.", hint=hint) for problem in error.problems
         ) from None
     return found
+
+
+def _found(release: Release, written: Path | InDatabase, engine: Engine, people: Where | None) -> Verification:
+    """Check what was written, with people counted where they are."""
+    import pyarrow as pa
+
+    link = release.rows.link
+    if isinstance(link, CountedLink):
+        claim, rows = _claim_of(link, written, engine)
+        if isinstance(written, Path):
+            return verify_release_in_place(written, where_is(engine), claim, people, rows)
+        facts = json.loads(facts_to_json(dict(release.facts)))  # as a reader of the table's comment gets them
+        return verify_in_place(release.plan, facts, written, where_is(engine), claim, people)
+    assert isinstance(engine, LocalEngine)
+    assert isinstance(written, Path)
+    places = np.arange(1, len(release.record_of_row) + 1)
+    numbers = pa.table({"record": release.record_of_row + 1, "row": places})
+    return verify_release(written, engine.data, numbers, release.before, people)
 
 
 def _claim_of(
@@ -93,15 +97,16 @@ def where_is(engine: Engine) -> Where:
 
 
 @contextlib.contextmanager
-def where_found(original: Any) -> Iterator[Where | None]:
-    """Say where the check finds an original that somebody names: a file, a table on a server, a Spark frame."""
+def where_found(original: Any, master: str | None = None) -> Iterator[Where | None]:
+    """Say where the check finds a table that somebody names: in a file or in memory, on a server, in Spark."""
     original = taken_over(original)
     if not is_in_spark(original):
         check_path(original)
     if original is None or is_local(original):
         yield None if original is None else InFile(original)
         return
-    with contextlib.closing(suited(original).opened(EngineWish(original))) as engine:
+    options = {} if master is None or is_server(original) else {"master": master}
+    with contextlib.closing(suited(original).opened(EngineWish(original, options=options))) as engine:
         yield where_is(engine)
 
 

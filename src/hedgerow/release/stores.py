@@ -106,7 +106,11 @@ def _publish_as_table(
 
 
 def verify_in_spark(
-    release: str, original: Where | None = None, master: str | None = None, spark: Any = None
+    release: str,
+    original: Where | None = None,
+    master: str | None = None,
+    spark: Any = None,
+    population: Where | None = None,
 ) -> Verification:
     """Check a release where only Spark reaches, where it lies: executors read it, and what comes here are counts."""
     with _opened(release, original, master, spark) as stored:
@@ -114,7 +118,7 @@ def verify_in_spark(
             return Verification((stored.promise,), shown_store(release))
         plan, facts = stored.said()
         try:
-            found = verify_in_place(plan, facts, stored.table(), original)
+            found = verify_in_place(plan, facts, stored.table(), original, population=population)
         except DataError as error:
             if stored.promise is None or error.problems[0].code != "format":
                 raise

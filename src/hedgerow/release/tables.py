@@ -60,13 +60,14 @@ def publish_table(
     return dataclasses.replace(release, rows=_rows(target, schema), verification=found)
 
 
-def verify_table(target: TablePlace, original: Where | None = None) -> Verification:
+def verify_table(target: TablePlace, original: Where | None = None, population: Where | None = None) -> Verification:
     """Check a table that is a release, with the plan and the facts in its comment."""
     session = open_server(target)
     try:
         columns = session.columns()
         plan, facts = _read_comment(session.comment(target), target)
-        return verify_in_place(plan, facts, in_database(session, session.source, columns), original)
+        released = in_database(session, session.source, columns)
+        return verify_in_place(plan, facts, released, original, population=population)
     finally:
         session.close()
 

@@ -47,7 +47,8 @@ def verify(
     master
         The Spark cluster that reads a release which only Spark reaches, where no session is running.
     population
-        The table of the population, where the plan counts people in one: lets ``k_map`` and ``presence`` be checked.
+        The table of the population, wherever that is, where the plan counts people in one: lets ``k_map`` and
+        ``presence`` be checked.
     """
     release, original = local_path(release), taken_over(original)
     elsewhere = is_server(release) or is_in_spark(release)
@@ -57,27 +58,32 @@ def verify(
     if link is not None and (elsewhere or not is_local(original)):
         message = "A link table numbers the records of a file, which a table on a server or in Spark does not have."
         raise HedgerowError(Problem("usage", message, hint="leave the link out, or give the original as a file"))
-    if population is not None and elsewhere:
-        message = "A population is counted in only for a release folder, or one in memory."
-        raise HedgerowError(Problem("usage", message, hint="copy the release here first"))
+    with where_found(population, master) as people:
+        return _verify(release, original, link, key, master, people)
+
+
+def _verify(
+    release: Release | str | Path, original: Any, link: Any, key: str | Path | None, master: str | None, people: Any
+) -> Verification:
+    """Check a release, ``people`` being where the population is found."""
     if is_server(release):
         with where_found(original) as place:
-            return verify_table(read_place(str(release)), place)
+            return verify_table(read_place(str(release)), place, people)
     if is_in_spark(release):
         with where_found(original) as place:
-            return verify_in_spark(str(release), place, master)
+            return verify_in_spark(str(release), place, master, population=people)
     if isinstance(release, Release):
         with PrivateFolder() as scratch:
             folder = scratch.folder("release")
             write_release(release, folder, "parquet")
-            return verify(folder, original, link, population=population)
+            return _verify(folder, original, link, key, master, people)
     check_path(original)
     folder = Path(release)
     if link is None and (not is_local(original) or is_large(folder)):
         with where_found(original) as place:
-            found = verify_release_in_place(folder, place, population=population)
+            found = verify_release_in_place(folder, place, population=people)
     else:
-        found = verify_release(folder, original, link, population=population)
+        found = verify_release(folder, original, link, population=people)
     if key is not None:
         return dataclasses.replace(found, promises=(*found.promises, check_signature(folder, key)))
     note = note_of_signature(folder)

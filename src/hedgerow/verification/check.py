@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.verification.counting.evidence import Evidence
+from hedgerow.verification.counting.population import PeopleRead, read_people
 from hedgerow.verification.counting.row_evidence import RowEvidence
 from hedgerow.verification.promises.agreement import check_facts, check_plan
 from hedgerow.verification.promises.coarser import check_only_coarser
@@ -27,7 +28,6 @@ from hedgerow.verification.promises.units import check_units
 from hedgerow.verification.promises.weights import check_weights
 from hedgerow.verification.reading.link import read_link
 from hedgerow.verification.reading.original import read_original
-from hedgerow.verification.reading.population import PeopleRead, read_people
 from hedgerow.verification.reading.published import Unreadable, list_release, read_release
 from hedgerow.verification.reading.stated import FACTS, is_proven
 from hedgerow.verification.result import Promise, Verification
@@ -58,7 +58,7 @@ def verify_release(
         What records were last published as, in earlier versions of the release: ``record`` (from 1) and a label for
         every quasi-identifier. Needs the link: no record may be published narrower.
     population
-        The table of the population, where the plan counts people in one.
+        The table of the population, where the plan counts people in one; or where that lies.
 
     Returns
     -------

@@ -13,12 +13,12 @@ from hedgerow.plan.concepts import METHODS
 from hedgerow.verification.check import conclude
 from hedgerow.verification.counting.counted_evidence import CountedEvidence
 from hedgerow.verification.counting.placed_evidence import PlacedEvidence, read_placed, read_placed_original
+from hedgerow.verification.counting.population import read_people
 from hedgerow.verification.counting.sources import count_original, count_released, open_original, open_released
 from hedgerow.verification.counting.statements import count_rows
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.promises.models import demands_of
 from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, PlacedClaim, Where
-from hedgerow.verification.reading.population import read_people
 from hedgerow.verification.reading.published import list_release, open_release
 from hedgerow.verification.result import Promise, Verification
 
@@ -50,7 +50,7 @@ def verify_in_place(
     link
         What became of the records. Needs the original.
     population
-        The table of the population, where the plan counts people in one.
+        The table of the population, where the plan counts people in one; or where that lies.
 
     Returns
     -------

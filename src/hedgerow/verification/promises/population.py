@@ -16,7 +16,7 @@ import numpy as np
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
 from hedgerow.verification.counting.evidence import Evidence
-from hedgerow.verification.reading.population import PeopleRead
+from hedgerow.verification.counting.population import PeopleRead
 from hedgerow.verification.result import Promise
 from hedgerow.verification.values.columns import Cell, Column, FreeJudge, TreeJudge, one_level
 from hedgerow.verification.values.numbers import read_number, read_span
