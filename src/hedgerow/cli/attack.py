@@ -26,11 +26,27 @@ def attack(
         ),
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="What the attacker knows. Default: all quasi-identifiers.")
+        str | None,
+        typer.Option(
+            metavar="A,B=X", help="Columns that the attacker knows; A=X if --knowledge calls A X. Default: all."
+        ),
     ] = None,
-    people: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many people of the original the attacker looks for.")
-    ] = 2000,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="REGISTER",
+            help="What the attacker knows, in place of the original: a file of its own, with more people, other "
+            "columns, errors.",
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --knowledge: the column of both that says who somebody is. Default: the plan's key, or person.",
+        ),
+    ] = None,
+    people: Annotated[int, typer.Option(min=1, metavar="N", help="How many people the attacker looks for.")] = 2000,
     noise: Annotated[
         float, typer.Option(min=0, max=1, help="How much of what the attacker knows is wrong: 0.1 is one cell in ten.")
     ] = 0.0,
@@ -59,9 +75,11 @@ def attack(
         found = attack(
             release,
             original,
-            columns=None if columns is None else [name.strip() for name in columns.split(",") if name.strip()],
+            columns=None if columns is None else _columns(columns),
             link=link,
             control=control,
+            knowledge=knowledge,
+            key=key,
             people=people,
             noise=noise,
             confidence=confidence,
@@ -79,3 +97,15 @@ def attack(
             tell("\npage written to [bold]{}[/]", output)
     if found.beaten:
         raise ExitCode(1)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Read the columns that are known, with what a register calls them.
+
+    Examples
+    --------
+    >>> _columns("age, sex=GENDER")
+    {'age': 'age', 'sex': 'GENDER'}
+    """
+    named = [part.partition("=") for part in text.split(",") if part.strip()]
+    return {own.strip(): theirs.strip() if sign else own.strip() for own, sign, theirs in named}

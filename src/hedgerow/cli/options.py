@@ -51,8 +51,8 @@ PopulationOption = Annotated[
     str | None,
     typer.Option(
         metavar="PEOPLE",
-        help="File or table of the people whom the records were drawn from, to count them in, wherever it is; by default "
-        "what the plan names.",
+        help="File or table, wherever it is, of the people whom the records were drawn from, to count them in; by "
+        "default what the plan names.",
         show_default=False,
     ),
 ]

@@ -422,7 +422,9 @@ class Privacy(Frozen):
 class PopulationTable(Frozen):
     """A table of the people whom the records were drawn from, as a source of counts."""
 
-    file: Label | None = Field(default=None, description="a file, or the address of a table; or give it when you run: --population")
+    file: Label | None = Field(
+        default=None, description="a file, or the address of a table; or give it when you run: --population"
+    )
     columns: dict[Label, Label] | None = Field(
         default=None,
         min_length=1,

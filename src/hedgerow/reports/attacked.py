@@ -10,6 +10,7 @@ from hedgerow.reports.wording import counted, percent
 ATTACKS = {
     "linkage": "a row that fits",
     "nearest": "the nearest row",
+    "traced": "somebody for a row",
     "units": "a whole unit",
 }
 
@@ -24,8 +25,16 @@ def headline(found: Mapping[str, Any]) -> str:
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Say what the attacker knew, and what was taken for granted."""
     wrong = f", {percent(found['noise'])} of it wrong" if found["noise"] else ""
+    register = found["register"]
     whom = f"{counted(found['people'], 'record')} of the original{wrong}"
+    if register is not None:
+        whom = f"{counted(found['people'], 'person', 'people')} of a register of {register['people']:,}{wrong}"
     yield f"The attacker knows {', '.join(found['columns'])} of {whom}."
+    if register is not None:
+        there = counted(register["known"], "person of the register is", "people of the register are")
+        yield f"{there} in the original; of their cells {percent(register['wrong'])} are not as they are there."
+        if found["traced"] is None:
+            yield "Give the link to see, too, how often a row is traced to somebody of the register."
     if found["withheld"]:
         yield f"{counted(found['withheld'], 'of them is', 'of them are')} not in the release, and count nowhere."
     if not found["linked"]:
@@ -58,6 +67,12 @@ def baseline_text(found: Mapping[str, Any]) -> str:
     if found["guesses"][0]["baseline"] == "control":
         return "Without the release: the same guesses of people who are not in it, so what it tells of everybody."
     return "Without the release: the value that most people have, whoever is asked about."
+
+
+def left_text(found: Mapping[str, Any]) -> str:
+    """Say what the fewest are that are left."""
+    people = "" if found["traced"] is None else ", or people for a row"
+    return f"Left: the fewest rows, or units{people}, that the attacker was left with to pick from."
 
 
 def confidence_text(found: Mapping[str, Any]) -> str:

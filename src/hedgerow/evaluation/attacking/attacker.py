@@ -6,14 +6,15 @@ count for an answer, and it says how much can be guessed, of which k promises no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import DataError, HedgerowError, Problem, did_you_mean
+from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.evaluation.attacking.asked import Asked, check, known_columns
 from hedgerow.evaluation.attacking.guessing import Guessing, guesses, rate_of
 from hedgerow.evaluation.attacking.known import Knowledge, SeenRelease, knowledge
 from hedgerow.evaluation.attacking.linking import (
@@ -23,11 +24,9 @@ from hedgerow.evaluation.attacking.linking import (
     link_rows,
     link_units,
     own_kinds,
-    own_rows,
 )
+from hedgerow.evaluation.attacking.looked_for import LookedFor, RegisterTold, of_register, rows_perhaps, trace
 from hedgerow.outside.outputs import PrivateFolder
-from hedgerow.outside.server import is_server
-from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import Plan
 from hedgerow.release import Release, write_release
 from hedgerow.types import IntArray, Progress, silent
@@ -58,18 +57,23 @@ class Attack:
         What the attacker knows of everybody who is looked for.
     people
         Of how many.
+    register
+        What is told of a register, where the attacker has one; else what is known is what the original says.
     noise
-        How much of it is wrong.
+        How much of it is wrong, besides.
     linked
         Whether a link says which row is whose; else a row that may be theirs is taken for it.
     withheld
-        People among them who are certainly not in the release; nobody finds them, and they are in no rate.
+        People among them who are certainly not in the release; nobody finds them, and they are in no rate but that of
+        ``traced``.
     confidence
         That of all intervals.
     linkage
         Who picks a row among those that contradict least of what is known.
     nearest
         Who picks the row whose published values are nearest.
+    traced
+        Who picks somebody of the register for a row, where there is a register and a link.
     units
         Who knows whole households, where the release links them.
     guesses
@@ -79,19 +83,22 @@ class Attack:
     k: int
     columns: tuple[str, ...]
     people: int
+    register: RegisterTold | None
     noise: float
     linked: bool
     withheld: int
     confidence: float
     linkage: Linkage
     nearest: Linkage
+    traced: Linkage | None
     units: Linkage | None
     guesses: tuple[Guessing, ...]
 
     @property
     def beaten(self) -> bool:
         """Whether some attack was right more often than the plan promises, beyond its confidence interval."""
-        return any(found.beaten for found in (self.linkage, self.nearest, self.units) if found is not None)
+        attacks = (self.linkage, self.nearest, self.traced, self.units)
+        return any(found.beaten for found in attacks if found is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -99,6 +106,7 @@ class Attack:
             "k": self.k,
             "columns": list(self.columns),
             "people": self.people,
+            "register": None if self.register is None else asdict(self.register),
             "noise": self.noise,
             "linked": self.linked,
             "withheld": self.withheld,
@@ -106,6 +114,7 @@ class Attack:
             "beaten": self.beaten,
             "linkage": self.linkage.to_dict(),
             "nearest": self.nearest.to_dict(),
+            "traced": None if self.traced is None else self.traced.to_dict(),
             "units": None if self.units is None else self.units.to_dict(),
             "guesses": [guess.to_dict() for guess in self.guesses],
         }
@@ -120,9 +129,11 @@ def attack(
     release: Release | str | Path,
     original: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
     link: Any = None,
     control: Any = None,
+    knowledge: Any = None,
+    key: str | None = None,
     people: int = USUAL_PEOPLE,
     noise: float = 0.0,
     confidence: float = 0.95,
@@ -138,15 +149,21 @@ def attack(
     original
         The table that it was made from: a path, or a table in memory.
     columns
-        Quasi-identifiers that the attacker knows; by default all.
+        Quasi-identifiers that the attacker knows; by default all. With a register of the attacker also a mapping, from
+        these to what it calls them.
     link
         The private link table: it says which row is whose. A release in memory has it. Without it a row that may be
         somebody's is taken for theirs.
     control
         A table of the same shape with people who are *not* in the release. What the release lets somebody guess of them
         is what it tells of everybody; by default guesses are held against the value that most people have.
+    knowledge
+        A register of the attacker's own, in place of what the original says: with more people, other columns, errors.
+        A path, or a table in memory.
+    key
+        The column of register and original that says who somebody is; by default the plan's ``key`` or ``person``.
     people
-        How many people of the original are looked for; more make the intervals narrower.
+        How many people are looked for, of the original or of the register; more make the intervals narrower.
     noise
         How much of what the attacker knows is wrong, from 0 to 1: such cells are those of somebody else.
     confidence
@@ -165,7 +182,11 @@ def attack(
     (False, True)
     """
     tell = progress or silent
-    _check(release, people, noise, confidence)
+    check(release, people, noise, confidence)
+    asked = Asked(columns, control, knowledge, key, people, noise, confidence, seed)
+    if knowledge is None and key is not None:
+        message = "A key says who of the attacker's register is which record, and none is given."
+        raise HedgerowError(Problem("usage", message, hint="leave the key out, or give the register as knowledge"))
     if isinstance(release, Release):
         record = release.rows.link
         with PrivateFolder() as scratch:
@@ -173,36 +194,11 @@ def attack(
             write_release(release, folder, "parquet")
             if link is None and isinstance(record, np.ndarray):
                 link = (record + 1, np.arange(1, len(record) + 1))
-            return _attack(folder, original, columns, link, control, people, noise, confidence, seed, tell)
-    return _attack(Path(release), original, columns, link, control, people, noise, confidence, seed, tell)
+            return _attack(folder, original, link, asked, tell)
+    return _attack(Path(release), original, link, asked, tell)
 
 
-def _check(release: Any, people: int, noise: float, confidence: float) -> None:
-    if not isinstance(release, Release) and (is_server(release) or is_in_spark(release)):
-        message = "Only a release in a folder, or in memory, is attacked."
-        raise HedgerowError(Problem("usage", message, hint="export the release to a folder first"))
-    for name, value, fits, wanted in (
-        ("people", people, people >= 1, "at least 1"),
-        ("noise", noise, 0 <= noise <= 1, "from 0 to 1"),
-        ("confidence", confidence, 0.5 <= confidence < 1, "from 0.5 to below 1"),
-    ):
-        if not fits:
-            message = f"The '{name}' parameter must be {wanted}. Got {value} instead."
-            raise HedgerowError(Problem("usage", message, hint="leave it out for the default"))
-
-
-def _attack(
-    folder: Path,
-    source: Any,
-    columns: Sequence[str] | None,
-    link: Any,
-    control: Any,
-    people: int,
-    noise: float,
-    confidence: float,
-    seed: int,
-    tell: Progress,
-) -> Attack:
+def _attack(folder: Path, source: Any, link: Any, asked: Asked, tell: Progress) -> Attack:
     tell("reading", 0, 0)
     try:
         published = read_release(folder)
@@ -210,7 +206,7 @@ def _attack(
         message = f"The data file of the release is not a table: {error}"
         raise DataError(Problem("not-a-release", message, str(folder))) from None
     plan = published.plan
-    known_columns = _known_columns(plan, columns, published.quasi_identifiers)
+    columns = known_columns(asked, published.quasi_identifiers)
     original = read_original(source, plan)
     evidence = RowEvidence(published, original, None if link is None else read_link(link))
     if evidence.has_link and not evidence.linked:
@@ -219,52 +215,48 @@ def _attack(
     if not published.rows:
         raise DataError(Problem("empty", "The release has no rows.", str(folder)))
     seen = SeenRelease(evidence)
-    draw = np.random.default_rng(seed)
-    setting = Setting(draw, confidence, 1 / plan.privacy.k)
+    draw = np.random.default_rng(asked.seed)
+    setting = Setting(draw, asked.confidence, 1 / plan.privacy.k)
     of_record = _row_of_record(evidence, original)
-    looked_for = np.sort(draw.permutation(original.records)[:people])
+    if asked.register is None:
+        there = np.sort(draw.permutation(original.records)[: asked.people])
+        looked_for = LookedFor(there, knowledge(seen, original, there, columns, asked.noise, draw))
+    else:
+        looked_for = of_register(seen, source, columns, published.quasi_identifiers, asked, draw)
+        columns = looked_for.known.columns
     tell("linking", 0, 0)
-    known = knowledge(seen, original, looked_for, known_columns, noise, draw)
-    own = own_rows(seen, known, setting) if of_record is None else of_record[looked_for]
+    known, record = looked_for.known, looked_for.record
+    if of_record is not None:
+        own = np.where(record < 0, -1, of_record[record])
+    else:
+        own = rows_perhaps(seen, original, looked_for, columns, setting)
     groups = len(seen.sizes)
     linkage = link_rows(seen, known.candidates(groups), own, setting)
     tell("nearest", 0, 0)
     nearest = link_rows(seen, known.nearest(groups), own, setting)
+    traced = trace(looked_for, seen, of_record, asked, setting)
     tell("guessing", 0, 0)
-    others = None if control is None else _control(seen, control, plan, known_columns, people, noise, draw)
-    found = [_guess(seen, original, name, known, looked_for, own, others, setting) for name in evidence.sensitive]
+    others = None if asked.control is None else _control(seen, plan, columns, asked, draw)
+    found = [_guess(seen, original, name, looked_for, own, others, setting) for name in evidence.sensitive]
     units = None
-    if plan.unit is not None and plan.unit.column in published.columns:
+    if asked.register is None and plan.unit is not None and plan.unit.column in published.columns:
         tell("linking units", 0, 0)
-        units = _units(seen, original, plan.unit.column, known_columns, of_record, people, noise, setting)
+        units = _units(seen, original, plan.unit.column, columns, of_record, asked, setting)
     return Attack(
         plan.privacy.k,
-        known_columns,
-        len(looked_for),
-        noise,
+        columns,
+        len(record),
+        looked_for.told,
+        asked.noise,
         evidence.linked,
         int((own < 0).sum()),
-        confidence,
+        asked.confidence,
         linkage,
         nearest,
+        traced,
         units,
         tuple(found),
     )
-
-
-def _known_columns(plan: Plan, asked: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that are known; only quasi-identifiers can be, since of others nothing is promised."""
-    if asked is None:
-        return tuple(there)
-    for name in asked:
-        if name not in there:
-            message = f"The attacker may know quasi-identifiers of the release, and {name!r} is none."
-            raise HedgerowError(
-                Problem("usage", message, hint=did_you_mean(name, there) or f"one of {', '.join(there)}")
-            )
-    if not asked:
-        raise HedgerowError(Problem("usage", "The attacker must know a column at least.", hint="leave it out for all"))
-    return tuple(dict.fromkeys(asked))
 
 
 def _row_of_record(evidence: RowEvidence, original: Original) -> IntArray | None:
@@ -279,27 +271,18 @@ def _row_of_record(evidence: RowEvidence, original: Original) -> IntArray | None
 Others = tuple[Original, Knowledge, IntArray]
 
 
-def _control(
-    seen: SeenRelease,
-    control: Any,
-    plan: Plan,
-    columns: Sequence[str],
-    people: int,
-    noise: float,
-    draw: np.random.Generator,
-) -> Others:
+def _control(seen: SeenRelease, plan: Plan, columns: Sequence[str], asked: Asked, draw: np.random.Generator) -> Others:
     """Take people who are not in the release, and what is known of them."""
-    table = read_original(control, plan)
-    taken = np.sort(draw.permutation(table.records)[:people])
-    return table, knowledge(seen, table, taken, columns, noise, draw), taken
+    table = read_original(asked.control, plan)
+    taken = np.sort(draw.permutation(table.records)[: asked.people])
+    return table, knowledge(seen, table, taken, columns, asked.noise, draw), taken
 
 
 def _guess(
     seen: SeenRelease,
     original: Original,
     name: str,
-    known: Knowledge,
-    people: IntArray,
+    looked_for: LookedFor,
     own: IntArray,
     others: Others | None,
     setting: Setting,
@@ -307,7 +290,8 @@ def _guess(
     """Guessing one sensitive column with the release, and by a baseline without it."""
     released, codes_of = _codes(seen, original, name)
     groups, confidence = len(seen.sizes), setting.confidence
-    true = np.where(own < 0, -1, codes_of(original)[people])
+    known = looked_for.known
+    true = np.where(own < 0, -1, codes_of(original)[looked_for.record])
     found = guesses(seen, known.candidates(groups), released, known.people)
     with_release = rate_of(found, true, confidence)
     if others is not None:
@@ -340,17 +324,16 @@ def _units(
     column: str,
     columns: Sequence[str],
     of_record: IntArray | None,
-    people: int,
-    noise: float,
+    asked: Asked,
     setting: Setting,
 ) -> Linkage:
     """Look for whole households, with what is known of all their members."""
     published = distinct_cells(seen.evidence.published.columns[column])[1]
     units = UnitKinds.of(published, seen.group_of)
     names, unit_of_record = distinct_cells(original.columns[column])
-    looked_for = setting.draw.permutation(len(names))[: min(people, HOUSEHOLDS)]
+    looked_for = setting.draw.permutation(len(names))[: min(asked.people, HOUSEHOLDS)]
     records = np.flatnonzero(np.isin(unit_of_record, looked_for))
-    known = knowledge(seen, original, records, columns, noise, setting.draw)
+    known = knowledge(seen, original, records, columns, asked.noise, setting.draw)
     order = np.argsort(unit_of_record[records], kind="stable")
     starts = np.flatnonzero(np.diff(unit_of_record[records][order], prepend=-2))
     households = np.split(order, starts[1:])

@@ -146,6 +146,15 @@ class Knowledge:
                 against += ~shown.covers[self.codes[name][those]][:, shown.label_of]
             yield those, against == against.min(axis=1, keepdims=True)
 
+    def behind(self, groups: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
+        """Yield some of the groups, by their places, and who (rows) of all people contradicts each (columns) least."""
+        for those in _parts(len(groups), self.people):
+            against = np.zeros((self.people, len(those)), np.int16)
+            for name in self.columns:
+                shown = self.shown[name]
+                against += ~shown.covers[:, shown.label_of[groups[those]]][self.codes[name]]
+            yield those, against == against.min(axis=0, keepdims=True)
+
     def nearest(self, groups: int) -> Iterator[tuple[IntArray, BoolArray]]:
         """Yield people, and for each the groups whose published values are nearest, all columns together."""
         for those in _parts(self.people, groups):
@@ -177,9 +186,12 @@ def knowledge(
     noise: float,
     draw: np.random.Generator,
 ) -> Knowledge:
-    """Say what is known of some people of a table; each known cell is wrong, another of its column, so often."""
+    """Say what is known of some people of a table; each known cell is wrong, another of its column, so often.
+
+    Of columns that the table has not, nothing is known.
+    """
     shown, codes, true = {}, {}, {}
-    for name in seen.evidence.cells:
+    for name in (name for name in seen.evidence.cells if name in table.columns):
         texts, cells = distinct_cells(table.columns[name])
         own = np.where(cells < 0, len(texts), cells)
         shown[name] = seen.shown(name, (*texts, None))

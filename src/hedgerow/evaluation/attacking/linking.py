@@ -95,6 +95,25 @@ def link_rows(
     return Linkage(Rate.of(right, tries, setting.confidence), expected / max(tries, 1), fewest, setting.bound)
 
 
+def link_people(seen: SeenRelease, people: Knowledge, rows: IntArray, own: IntArray, setting: Setting) -> Linkage:
+    """Pick somebody of a register for each of some rows, among those whom what is published contradicts least.
+
+    ``own`` says who of the register is behind each row, −1 if nobody is: whoever is picked for it is the wrong one.
+    """
+    groups, group = np.unique(seen.group_of[rows], return_inverse=True)
+    group = group.reshape(-1)
+    right, expected, fewest = 0, 0.0, people.people
+    for those, fits in people.behind(groups):
+        counts = fits.sum(axis=0)
+        fewest = min(fewest, int(counts.min()))
+        for at in np.flatnonzero((group >= those[0]) & (group <= those[-1])).tolist():
+            candidates = int(counts[group[at] - those[0]])
+            if own[at] >= 0 and fits[own[at], group[at] - those[0]]:
+                expected += 1 / candidates
+                right += int(setting.draw.integers(0, candidates) == 0)  # one of them is the right one
+    return Linkage(Rate.of(right, len(rows), setting.confidence), expected / max(len(rows), 1), fewest, setting.bound)
+
+
 @dataclass(frozen=True)
 class UnitKinds:
     """Linked units: which groups the rows of each kind of unit are in, how many units are of it, by size."""

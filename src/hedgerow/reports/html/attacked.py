@@ -8,7 +8,16 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hedgerow.reports.attacked import baseline_text, confidence_text, guess_rows, headline, linkage_rows, notes
+from hedgerow.reports.attacked import (
+    ATTACKS,
+    baseline_text,
+    confidence_text,
+    guess_rows,
+    headline,
+    left_text,
+    linkage_rows,
+    notes,
+)
 from hedgerow.reports.charts import bar_chart
 from hedgerow.reports.html.markup import state
 from hedgerow.reports.html.rendering import environment
@@ -32,6 +41,7 @@ def attack_html(found: Mapping[str, Any], of: str = "a release") -> str:
         "linkage": [
             (*cells, state("broken" if word.startswith("✗") else "kept", word)) for *cells, word in linkage_rows(found)
         ],
+        "left": left_text(found),
         "chart": _chart(found),
         "guesses": list(guess_rows(found)),
         "baseline": baseline_text(found),
@@ -43,7 +53,6 @@ def attack_html(found: Mapping[str, Any], of: str = "a release") -> str:
 
 def _chart(found: Mapping[str, Any]) -> str:
     """Draw how often each attack is right beside what is promised."""
-    names = {"linkage": "a row that fits", "nearest": "the nearest row", "units": "a whole unit"}
-    bars = [(text, round(100 * found[name]["rate"], 2)) for name, text in names.items() if found[name] is not None]
+    bars = [(text, round(100 * found[name]["rate"], 2)) for name, text in ATTACKS.items() if found[name] is not None]
     bars.append((f"promised: 1 in {found['k']}", round(100 / found["k"], 2)))
     return bar_chart(bars, title="how often the attacker is right", unit="%", most=100)

@@ -8,7 +8,15 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from hedgerow.reports.attacked import baseline_text, confidence_text, guess_rows, headline, linkage_rows, notes
+from hedgerow.reports.attacked import (
+    baseline_text,
+    confidence_text,
+    guess_rows,
+    headline,
+    left_text,
+    linkage_rows,
+    notes,
+)
 from hedgerow.reports.terminal.parts import titled
 
 
@@ -26,5 +34,5 @@ def attack_summary(found: Mapping[str, Any]) -> RenderableType:
         for row in guess_rows(found):
             guessed.add_row(*row)
         parts += [Text(), guessed, Text(baseline_text(found), style="dim")]
-    left = "Left: the fewest rows, or units, that anybody was left with to pick from."
+    left = left_text(found)
     return Group(*parts, Text(left, style="dim"), Text(confidence_text(found), style="dim"))
