@@ -36,7 +36,8 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
         if found["traced"] is None:
             yield "Give the link to see, too, how often a row is traced to somebody of the register."
     if found["withheld"]:
-        yield f"{counted(found['withheld'], 'of them is', 'of them are')} not in the release, and count nowhere."
+        whom = "of them" if register is None else "of those who are looked for"
+        yield f"{counted(found['withheld'], f'{whom} is', f'{whom} are')} not in the release, and count nowhere."
     if not found["linked"]:
         yield "No link was given: a row that may be somebody's is taken for theirs."
 
@@ -72,7 +73,7 @@ def baseline_text(found: Mapping[str, Any]) -> str:
 def left_text(found: Mapping[str, Any]) -> str:
     """Say what the fewest are that are left."""
     people = "" if found["traced"] is None else ", or people for a row"
-    return f"Left: the fewest rows, or units{people}, that the attacker was left with to pick from."
+    return f"Left: the fewest rows, or units{people}, that anybody was left with to pick from."
 
 
 def confidence_text(found: Mapping[str, Any]) -> str:
