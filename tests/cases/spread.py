@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.engines.duckdb import DuckDBSession, _kind
+from hedgerow.engines.duckdb import DuckDBSession, kind_of
 from hedgerow.engines.spread.rounds import SpreadRelease, make_in_tasks
 from hedgerow.engines.spread.rows import SpreadLink
 from hedgerow.engines.sql import SqlColumn, SqlEngine
@@ -94,8 +94,8 @@ class TasksHere(DuckDBSession):
 class EngineWithTasks(SqlEngine):
     """An engine whose tasks are those of this process, however few records there are."""
 
-    def make_in_tasks(self, plan: Plan, tell: Progress) -> SpreadRelease | None:
-        return make_in_tasks(self.session, plan, tell)  # type: ignore[arg-type]
+    def make_in_tasks(self, plan: Plan, tell: Progress, threads: int | None = None) -> SpreadRelease | None:
+        return make_in_tasks(self.session, plan, tell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class Spread:
         rows = self.release.table if rows is None else rows
         relation = session.upload("released", rows.rename_columns([f"r{at}" for at in range(rows.num_columns)]))
         described = session.ask("SELECT column_name, column_type FROM (DESCRIBE released)").to_pylist()
-        kinds = [_kind(row["column_type"]) for row in described]
+        kinds = [kind_of(row["column_type"]) for row in described]
         inside = ", ".join(f"r{at} AS {session.quote(name)}" for at, name in enumerate(rows.column_names))
         relation = session.keep("released_here", f"SELECT {inside} FROM {relation}")
         columns = tuple(SqlColumn(name, kind) for name, kind in zip(rows.column_names, kinds, strict=True))

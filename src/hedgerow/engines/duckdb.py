@@ -118,6 +118,11 @@ class DuckDBSession(SqlDialect):
         self._connection.unregister("incoming")
         self._rest()
 
+    @property
+    def has_zones(self) -> bool:
+        """Whether there are moments with a time zone or a unit that the database does not keep."""
+        return bool(self._zoned)
+
     def quote(self, name: str) -> str:
         """Write the name of a column."""
         return '"' + self._inside.get(name, name).replace('"', '""') + '"'
@@ -129,7 +134,7 @@ class DuckDBSession(SqlDialect):
     def columns(self) -> tuple[SqlColumn, ...]:
         """Return the columns of the source; those that the plan does not need are known by name only."""
         found = self.ask("SELECT column_name, column_type FROM (DESCRIBE records)").to_pylist()
-        kinds = {self._outside[row["column_name"]]: _kind(row["column_type"]) for row in found}
+        kinds = {self._outside[row["column_name"]]: kind_of(row["column_type"]) for row in found}
         return tuple(SqlColumn(name, kinds.get(name, "other"), self._zoned.get(name)) for name in self._names)
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
@@ -218,5 +223,6 @@ class DuckDBSession(SqlDialect):
             ) from None
 
 
-def _kind(type_name: str) -> Kind:
+def kind_of(type_name: str) -> Kind:
+    """Return what a column of a type holds."""
     return "decimal" if type_name.startswith("DECIMAL") else KINDS.get(type_name, "other")

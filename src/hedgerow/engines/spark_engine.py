@@ -65,7 +65,7 @@ class SparkEngine(SqlEngine):
         """Where clusterings are run."""
         return SparkExecutor(self.session, self.driver_profiles)
 
-    def make_in_tasks(self, plan: Plan, tell: Progress) -> SpreadRelease | None:
+    def make_in_tasks(self, plan: Plan, tell: Progress, threads: int | None = None) -> SpreadRelease | None:
         """Make a release whose records never come here, if there are many; None if there are few, or it cannot be."""
         from hedgerow.engines.spread.rounds import make_in_tasks  # which few need
 

@@ -283,7 +283,7 @@ class SqlEngine:
 
         return Rows(select, link)
 
-    def make_in_tasks(self, plan: Plan, tell: Progress) -> SpreadRelease | None:
+    def make_in_tasks(self, plan: Plan, tell: Progress, threads: int | None = None) -> SpreadRelease | None:
         """Make a release whose records never come here, where an engine has tasks for that; None: it has not."""
         return None
 
@@ -332,6 +332,11 @@ class SqlSource:
         names = ", ".join(inner)
         counted = f"CAST(COUNT(*) AS {self.session.whole}) AS n"
         return f"SELECT {names}, {counted} FROM ({self._select(inner)}) AS t GROUP BY {names}"
+
+    def about_distinct(self, also: Sequence[str] = ()) -> str:
+        """About how many distinct values there are; in DuckDB's words."""
+        inner = {alias: self._counted_by(alias, name) for alias, name in self.names(also).items() if alias != "p"}
+        return f"SELECT APPROX_COUNT_DISTINCT(HASH({', '.join(inner)})) AS n FROM ({self._select(inner)}) AS t"
 
     def values(self, alias: str) -> str:
         """The distinct values of one column with the number of records that have them."""

@@ -74,12 +74,13 @@ def _claim_of(
     link: CountedLink, written: Path | InDatabase, engine: Engine
 ) -> tuple[Claim | PlacedClaim, InDatabase | None]:
     """Return what became of the records: where it lies, if what was written can be read there too, or else fetched."""
-    if link.claim and not isinstance(written, Path):
+    session: Any = engine.session if isinstance(engine, SqlEngine) else None
+    if link.claim and isinstance(written, InDatabase) and written.lender is session:
         return PlacedClaim(link.claim), None
+    if link.claim and isinstance(written, Path) and hasattr(session, "lay_out"):
+        return PlacedClaim(link.claim, session), None
     if link.claim and isinstance(written, Path) and (written / ROWS).is_dir():
-        assert isinstance(engine, SqlEngine)
         parts = sorted(str(part.absolute()) for part in (written / ROWS).iterdir())
-        session: Any = engine.session  # only a session of Spark has tasks, and so a claim
         rows = in_database(session, *session.open_files([f"file://{part}" for part in parts]))
         return PlacedClaim(link.claim), rows
     return Claim(link.profiles, link.parts, link.labels), None

@@ -72,7 +72,7 @@ def make_where_it_lies(
     """Make a release of a table where it lies: its profiles are read only if they fit here, or are needed."""
     found = None
     if isinstance(source, SqlEngine):
-        spread = source.make_in_tasks(plan, tell)
+        spread = source.make_in_tasks(plan, tell, threads)
         if spread is not None:
             return _of_sums(spread, source)
     if isinstance(source, SqlEngine) and plan.population is None:

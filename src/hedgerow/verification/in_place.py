@@ -12,14 +12,15 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
 from hedgerow.verification.check import conclude
 from hedgerow.verification.counting.counted_evidence import CountedEvidence
+from hedgerow.verification.counting.laying import lay_out_original, lay_out_released
 from hedgerow.verification.counting.placed_evidence import PlacedEvidence, read_placed, read_placed_original
 from hedgerow.verification.counting.population import read_people
 from hedgerow.verification.counting.sources import count_original, count_released, open_original, open_released
 from hedgerow.verification.counting.statements import count_rows
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.promises.models import demands_of
-from hedgerow.verification.reading.places import InDatabase, InFile, LinkClaim, PlacedClaim, Where
-from hedgerow.verification.reading.published import list_release, open_release
+from hedgerow.verification.reading.places import Host, InDatabase, InFile, LinkClaim, PlacedClaim, Where
+from hedgerow.verification.reading.published import Unreadable, list_release, open_release
 from hedgerow.verification.result import Promise, Verification
 
 LARGE = 1_000_000
@@ -67,6 +68,8 @@ def verify_in_place(
     if link is not None and original is None:
         message = "A link can be used only together with the original."
         raise DataError(Problem("usage", message, hint="give the original too"))
+    if isinstance(link, PlacedClaim) and link.host is not None:
+        return _beside_the_claim(plan, facts, released, original, link, link.host)
     if isinstance(released, InDatabase) and (isinstance(link, PlacedClaim) or _is_large(plan, released, original)):
         return _in_sums(plan, facts, released, original, link if isinstance(link, PlacedClaim) else None)
     assert not isinstance(link, PlacedClaim)
@@ -86,6 +89,20 @@ def verify_in_place(
         return conclude(evidence, place, people)
     finally:
         tallies.close()
+
+
+def _beside_the_claim(
+    plan: Plan, facts: Mapping[str, Any], released: Where, original: Where | None, claim: PlacedClaim, host: Host
+) -> Verification:
+    """Check a release in files: what is read of it and of the original is put beside the claim, not into memory."""
+    assert isinstance(released, InFile)
+    assert isinstance(original, InFile)
+    try:
+        rows = lay_out_released(host, released, plan)
+    except Unreadable as error:
+        return Verification((Promise("readable", "a table", str(error), kept=False),), str(released.path))
+    found = _in_sums(plan, facts, rows, lay_out_original(host, original, plan), claim)
+    return replace(found, place=str(released.path))
 
 
 def _is_large(plan: Plan, released: InDatabase, original: Where | None) -> bool:

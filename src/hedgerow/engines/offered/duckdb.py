@@ -9,11 +9,11 @@ from hedgerow.engines.kinds_of_data import is_local
 
 
 def _opened(wish: EngineWish) -> Any:
-    from hedgerow.engines.duckdb import DuckDBSession
+    from hedgerow.engines.duckdb_engine import DuckDBEngine
+    from hedgerow.engines.duckdb_tasks import DuckDBTasks
     from hedgerow.engines.local import LocalEngine
-    from hedgerow.engines.sql import SqlEngine
 
-    return SqlEngine(DuckDBSession(wish.data, wish.plan, LocalEngine(wish.data).library, wish.tell))
+    return DuckDBEngine(DuckDBTasks(wish.data, wish.plan, LocalEngine(wish.data).library, wish.tell))
 
 
 def _suits(data: Any, numbered: bool) -> bool:

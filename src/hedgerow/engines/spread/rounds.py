@@ -32,12 +32,12 @@ from hedgerow.anonymization.solving import Solution, clustering_of, facts_of_spl
 from hedgerow.anonymization.withholding import PATIENT_TURNS
 from hedgerow.engines.in_place import Values
 from hedgerow.engines.rows import Rows, Selected
-from hedgerow.engines.spark import SparkTable
 from hedgerow.engines.spark_cells import alone
 from hedgerow.engines.spread import blocks, groups, rows, tasks
 from hedgerow.engines.spread.blocks import AskedOfBlocks, Bundles, LimitKeys
 from hedgerow.engines.spread.book import Book, SummedMicrodata
 from hedgerow.engines.spread.coded import PERSON, Sent, encode_rows, gathered, values_of
+from hedgerow.engines.spread.session import TaskSession
 from hedgerow.engines.spread.summed import SummedRecoding, counts_of, published_values
 from hedgerow.engines.sql import SqlSource
 from hedgerow.errors import DataError, Problem
@@ -111,7 +111,7 @@ def by_blocks(clustering: Any) -> bool:
     return isinstance(clustering, ConstrainedKMember | DiverseClustering | MergeSmall | Runs | Partition)
 
 
-def make_in_tasks(session: SparkTable, plan: Plan, tell: Progress = silent) -> SpreadRelease | None:
+def make_in_tasks(session: TaskSession, plan: Plan, tell: Progress = silent) -> SpreadRelease | None:
     """Make a release whose records never come here; None where that cannot be done, or where it blocks.
 
     Whoever gets None works on the table as on others, which also says what blocks.
@@ -128,7 +128,7 @@ def make_in_tasks(session: SparkTable, plan: Plan, tell: Progress = silent) -> S
 class _Rounds:
     """The state of one release."""
 
-    def __init__(self, session: SparkTable, plan: Plan, tell: Progress) -> None:
+    def __init__(self, session: TaskSession, plan: Plan, tell: Progress) -> None:
         self.session, self.plan, self.tell = session, plan, tell
         self.source = SqlSource(session, plan)
         check_columns(tuple(self.source.kinds), plan, session.place)

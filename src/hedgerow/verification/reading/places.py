@@ -72,6 +72,13 @@ class TaskLender(Lender, Protocol):
         """Name the rows that tasks make of those of a query; ``task`` says which of so many a row goes to."""
 
 
+class Host(TaskLender, Protocol):
+    """What lends tasks and has room for tables of the check's own."""
+
+    def lay_out(self, name: str, columns: Sequence[str], tables: Iterator[pa.Table]) -> tuple[tuple[str, str], ...]:
+        """Put tables into one of this name, in their order, and return the names and kinds of its columns."""
+
+
 @dataclass(frozen=True)
 class PlacedClaim:
     """What became of the records, as a relation beside the original.
@@ -82,9 +89,12 @@ class PlacedClaim:
         How statements name it. It has quasi-identifiers as they were read (``c0`` and so on), sensitive columns
         (``s0``), the key of the person (``p``) where the plan names one, what the records are published as (``l0``),
         and how many there are (``n``).
+    host
+        Who has it, and room beside it, where release and original are files: the check puts there what it reads.
     """
 
     relation: str
+    host: Host | None = None
 
 
 @dataclass(frozen=True)
