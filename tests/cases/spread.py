@@ -40,6 +40,9 @@ class TasksHere(DuckDBSession):
     def task_of(self, columns: str, tasks: int) -> str:
         return f"CAST(HASH({columns}) % {tasks:d} AS INTEGER)"
 
+    def fingerprints(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return (f"HASH(ROW({', '.join(columns)}))",)
+
     def keep_on_disk(self, name: str, query: str) -> str:
         return self.keep(name, query)
 

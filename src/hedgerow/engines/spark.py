@@ -134,6 +134,7 @@ class SparkTable(SqlDialect):
         self._kept: list[DataFrame] = []
         self._named_views: list[str] = []
         self._columns = ()
+        self._salt = uuid.uuid4().int >> 66
         with self._own_words():
             self._own = _own_session(spark)
             self._shared = str(spark.conf.get("spark.sql.globalTempDatabase", "global_temp"))
@@ -259,6 +260,15 @@ class SparkTable(SqlDialect):
     def task_of(self, columns: str, tasks: int) -> str:
         """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
         return f"CAST(PMOD(HASH({columns}), {tasks:d}) AS INT)"
+
+    def fingerprints(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Write two numbers of 64 bits, the same for rows that agree in some columns, and hardly ever for others.
+
+        A number of this session's own goes in first, so that nobody can look for rows that have the same. A missing
+        cell would leave no trace by itself.
+        """
+        marked = ", ".join(f"{name} IS NULL, {name}" for name in columns)
+        return tuple(f"XXHASH64({self._salt + at:d}L, {marked})" for at in range(2))
 
     def keep_on_disk(self, name: str, query: str) -> str:
         """Keep the rows of a query on the disks of the executors, under a name."""

@@ -1,4 +1,4 @@
-"""What tasks of a check do: judge groups, all of whose rows they have, and pairs of original and published cells."""
+"""What tasks of a check do: count cells and rows, judge groups, all of whose rows they have, and pairs of cells."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from hedgerow.types import IntArray
 from hedgerow.verification.counting.arrays import sums
-from hedgerow.verification.counting.distinct_rows import collect, text_of
+from hedgerow.verification.counting.distinct_rows import collect, distinct, plain, text_of
 from hedgerow.verification.counting.evidence import Counted
 from hedgerow.verification.counting.histograms import Histograms
-from hedgerow.verification.counting.pairs import Pair, PairSums
+from hedgerow.verification.counting.many_pairs import PairCounter
 from hedgerow.verification.counting.readings import Readings
 from hedgerow.verification.counting.tabulation import find_groups
 from hedgerow.verification.reading.cells import distinct_cells, trim, without
@@ -23,6 +23,9 @@ from hedgerow.verification.values.columns import Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+CHUNK = 1 << 18
+"""Rows that are worked on together where they need not all be."""
 
 
 @dataclass
@@ -130,29 +133,96 @@ def judge_groups(work: GroupWork, batches: Iterable[pa.RecordBatch]) -> Iterator
     yield pa.record_batch([pa.array([pickle.dumps(found)], pa.binary())], names=["said"])
 
 
-def judge_pairs(
-    judge: Column, kinds: tuple[str, str], missing: tuple[tuple[str, ...], tuple[str, ...]], batches: Any
-) -> Any:
-    """Judge pairs of original and published cells: two columns, and how often they occur."""
+@dataclass(frozen=True, eq=False)
+class PairWork:
+    """What a task needs to judge pairs of original and published cells.
+
+    Attributes
+    ----------
+    judges
+        By quasi-identifier, what judges it.
+    kinds, missing
+        What the original columns hold, as a database says, and the texts that stand for a missing value there.
+    empty
+        Published texts that stand for one.
+    """
+
+    judges: tuple[Column, ...]
+    kinds: tuple[str, ...]
+    missing: tuple[tuple[str, ...], ...]
+    empty: tuple[str, ...]
+
+
+def judge_pairs(work: PairWork, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Judge the claimed records of a task: for every quasi-identifier ``j`` what is wrong, and what is shown.
+
+    ``lost`` counts what is said of no records.
+    """
     import pyarrow as pa
 
-    untrue = broken = exact = maybe = 0
+    known = [PairCounter() for _ in work.judges]
+    lost = 0
+    for table in in_chunks(batches):
+        n = np.asarray(table.column(table.num_columns - 1).cast(pa.int64()).fill_null(0).to_numpy(), np.int64)
+        lost += int((n < 1).sum())
+        for j, pairs in enumerate(known):
+            value = cells_of(table.column(2 * j), work.kinds[j], work.missing[j])
+            label = cells_of(table.column(2 * j + 1), "text", work.empty)
+            pairs.add(value, label, n)
+    for j, (judge, pairs) in enumerate(zip(work.judges, known, strict=True)):
+        found = pairs.many.judged(judge)
+        told = (j, found.untrue[0], found.broken[0], found.exact, found.maybe_exact, 0 if j else lost)
+        names = ["j", "untrue", "broken", "exact", "maybe", "lost"]
+        yield pa.record_batch([pa.array([number], pa.int64()) for number in told], names=names)
+
+
+def count_cells(
+    kinds: Sequence[str], missing: Sequence[Sequence[str]], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Count the cells of every column by itself: ``j``, the cell as text, and ``n``."""
+    import pyarrow as pa
+
+    total: list[Counter[str | None]] = [Counter() for _ in kinds]
+    for table in in_chunks(batches):
+        for counter, column, kind, markers in zip(total, table.columns, kinds, missing, strict=True):
+            texts, codes = cells_of(column, kind, markers)
+            counts = np.bincount(codes, minlength=len(texts)).tolist()
+            for text, count in zip(texts, counts, strict=True):
+                if count:
+                    counter[text] += count
+    for j, counter in enumerate(total):
+        columns = [pa.array([j] * len(counter), pa.int64()), pa.array(list(counter), pa.string())]
+        counts = pa.array(list(counter.values()), pa.int64())
+        yield pa.record_batch([*columns, counts], names=["j", "cell", "n"])
+
+
+def count_alike(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count rows that agree, as far as they come together: ``n``."""
+    for table in in_chunks(batches):
+        found = table.group_by(table.column_names, use_threads=False).aggregate([([], "count_all")])
+        yield from found.rename_columns([*table.column_names, "n"]).to_batches()
+
+
+def cells_of(column: pa.ChunkedArray, kind: str, missing: Sequence[str]) -> tuple[list[str | None], IntArray]:
+    """Return the cells of a column, each read once, and by row which one it has; several may be the same text."""
+    encoded = distinct(column.combine_chunks())
+    texts = freed(text_of(encoded.dictionary, kind)[0], missing).to_pylist()
+    codes = np.asarray(encoded.indices.fill_null(len(texts)).to_numpy(), np.int64)
+    return [*texts, None], codes
+
+
+def in_chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put small batches together, without wrappers around their cells."""
+    import pyarrow as pa
+
+    some: list[pa.RecordBatch] = []
     for batch in batches:
-        value, label = (
-            freed(text_of(cells, kind)[0], markers)
-            for cells, kind, markers in zip(batch.columns, kinds, missing, strict=False)
-        )
-        n = batch.column(2).to_pylist()
-        pairs = [
-            Pair((before,), after, count, 0)
-            for before, after, count in zip(value.to_pylist(), label.to_pylist(), n, strict=True)
-        ]
-        found = PairSums.of(judge, pairs)
-        untrue, broken = untrue + found.untrue[0], broken + found.broken[0]
-        exact, maybe = exact + found.exact, maybe + found.maybe_exact
-    yield pa.record_batch(
-        [pa.array([number], pa.int64()) for number in (untrue, broken, exact, maybe)], names=["u", "b", "e", "m"]
-    )
+        some.append(pa.record_batch([plain(column) for column in batch.columns], names=batch.schema.names))
+        if sum(one.num_rows for one in some) >= CHUNK:
+            yield pa.Table.from_batches(some)
+            some = []
+    if sum(one.num_rows for one in some):
+        yield pa.Table.from_batches(some)
 
 
 def freed(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:

@@ -19,9 +19,16 @@ import numpy as np
 from hedgerow.plan import Plan
 from hedgerow.types import IntArray
 from hedgerow.verification.counting import statements
-from hedgerow.verification.counting.distinct_rows import text_of
 from hedgerow.verification.counting.evidence import Evidence
-from hedgerow.verification.counting.judging import GroupSums, GroupWork, freed, judge_groups, judge_pairs
+from hedgerow.verification.counting.judging import (
+    GroupSums,
+    GroupWork,
+    PairWork,
+    count_alike,
+    count_cells,
+    judge_groups,
+    judge_pairs,
+)
 from hedgerow.verification.counting.pairs import Pair, PairSums
 from hedgerow.verification.counting.readings import Readings
 from hedgerow.verification.counting.spots import Spot
@@ -38,6 +45,15 @@ if TYPE_CHECKING:
 ROWS_OF_TASK = 500_000
 Tally = list[tuple[Cell, int]]
 """Distinct cells of a column, and how many rows have each."""
+NO_PAIRS = PairSums((0, 0), (0, 0), 0, 0)
+
+
+@dataclass(frozen=True)
+class ClaimSums:
+    """What is found of claimed records: parts of no records, and by quasi-identifier what is wrong with its cells."""
+
+    lost: int
+    pairs: Mapping[str, PairSums]
 
 
 @dataclass(frozen=True)
@@ -104,7 +120,7 @@ class PlacedEvidence(Evidence):
 
     def _faults(self, claim: str, source: InDatabase) -> Iterator[str]:
         plan = self.plan
-        lost = self._ask(statements.count_lost(claim))
+        lost = self._claimed.lost
         if lost:
             yield f"{lost} parts of the link have no records"
         foreign = self._ask(statements.count_foreign(source, claim, plan))
@@ -122,21 +138,31 @@ class PlacedEvidence(Evidence):
         return int(found.column(0)[0].as_py() or 0), int(found.column(1)[0].as_py() or 0)
 
     def _judge_pairs(self, name: str) -> PairSums:
+        return self._claimed.pairs[name]
+
+    @cached_property
+    def _claimed(self) -> ClaimSums:
+        """What tasks found of the claimed records, in one reading."""
         assert self.claim is not None
         assert self.source is not None
-        at = self.plan.quasi_identifiers.index(name)
         crew: Any = self.released.lender
-        kinds = (dict(self.source.columns)[name], "text")
-        is_text = kinds[0] in statements.TEXT
-        empty = tuple(text for text in self.plan.data.missing if not text)
-        work = partial(judge_pairs, self.judges[name], kinds, (self.plan.data.markers(name) if is_text else (), empty))
-        columns = [(letter, crew.whole_number) for letter in "ubem"]
-        view = crew.in_tasks(f"pairs_{at}", statements.count_pairs(self.claim.relation, at), work, columns)
-        total = crew.ask(
-            "SELECT " + ", ".join(f"CAST(SUM({letter}) AS BIGINT) AS {letter}" for letter in "ubem") + f" FROM {view}"
+        names = self.plan.quasi_identifiers
+        kinds = tuple(dict(self.source.columns)[name] for name in names)
+        missing = tuple(
+            self.plan.data.markers(name) if kind in statements.TEXT else ()
+            for name, kind in zip(names, kinds, strict=True)
         )
-        untrue, broken, exact, maybe = (int(total.column(letter)[0].as_py() or 0) for letter in "ubem")
-        return PairSums((untrue, 0), (broken, 0), exact, maybe)
+        work = PairWork(tuple(self.judges[name] for name in names), kinds, missing, self._empty)
+        told = ("j", "untrue", "broken", "exact", "maybe", "lost")
+        query = statements.read_pairs(self.claim.relation, len(names))
+        view = crew.in_tasks("pairs", query, partial(judge_pairs, work), [(one, crew.whole_number) for one in told])
+        added = ", ".join(f"CAST(SUM({one}) AS BIGINT) AS {one}" for one in told[1:])
+        rows = crew.ask(f"SELECT j, {added} FROM {view} GROUP BY j").to_pylist()
+        pairs = {
+            names[row["j"]]: PairSums((row["untrue"], 0), (row["broken"], 0), row["exact"], row["maybe"])
+            for row in rows
+        }
+        return ClaimSums(sum(row["lost"] for row in rows), {name: pairs.get(name, NO_PAIRS) for name in names})
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         assert self.claim is not None
@@ -159,24 +185,33 @@ class PlacedEvidence(Evidence):
     # -- the release -----------------------------------------------------------------------------------------------
 
     @cached_property
+    def _tallies(self) -> Mapping[str, Tally]:
+        """The cells of every published column that counts, in one reading."""
+        kinds = dict(self.source.columns) if self.source is not None else dict(self.released.columns)
+        asked = dict.fromkeys(self.published.quasi_identifiers, ("text", self._empty))
+        asked |= {name: (kinds[name], self._missing(name)) for name in self.sensitive}
+        return tallies_of(self.released, asked, "shown")
+
+    @cached_property
     def labels(self) -> Mapping[str, list[tuple[Cell, int, int]]]:
         """Every distinct published cell of every quasi-identifier with its count."""
-        empty = tuple(text for text in self.plan.data.missing if not text)
-        found = {}
-        for name in self.published.quasi_identifiers:
-            tally = tally_of(self.released, name, empty, as_text=True)
-            found[name] = [(cell, count, 0) for cell, count in tally]
-        return found
+        return {
+            name: [(cell, count, 0) for cell, count in self._tallies[name]] for name in self.published.quasi_identifiers
+        }
 
     @cached_property
     def _readings(self) -> Mapping[str, tuple[Readings, Tally]]:
         found = {}
         for name in self.sensitive:
-            kind = dict(self.source.columns)[name] if self.source is not None else dict(self.released.columns)[name]
-            tally = tally_of(self.released, name, self._missing(name), kind=kind)
+            tally = self._tallies[name]
             texts = [cell for cell, _ in tally if cell is not None]
             found[name] = Readings.of(self.plan.attributes[name], texts), tally
         return found
+
+    @property
+    def _empty(self) -> tuple[str, ...]:
+        """Published texts that stand for a missing quasi-identifier."""
+        return tuple(text for text in self.plan.data.missing if not text)
 
     def _missing(self, name: str) -> tuple[str, ...]:
         is_text = dict(self.released.columns)[name] in statements.TEXT
@@ -198,14 +233,17 @@ class PlacedEvidence(Evidence):
             names,
             {name: known for name, (known, _) in self._readings.items()},
             tuple(kinds[name] for name in (*names, *self.sensitive)),
-            tuple(text for text in plan.data.missing if not text),
+            self._empty,
             overall,
             frozenset(rule.attribute for rule in plan.rules),
             tuple(one for one in self.demands if one[0] in self.sensitive),
             {name: self._missing(name) for name in self.sensitive},
         )
         number = max(2 * crew.cores, -(-self.published.rows // ROWS_OF_TASK))
-        query = statements.deal_groups(self.released, names, self.sensitive, number)
+        fetched = statements.fetch_rows(self.released, [*names, *self.sensitive])
+        columns = [*crew.types(fetched).items()]
+        alike = crew.in_tasks("alike", fetched, count_alike, [*columns, ("n", crew.whole_number)])
+        query = statements.deal_groups(self.released, len(columns), len(names), alike, number)
         view = crew.in_tasks("judged", query, partial(judge_groups, work), [("said", crew.bytes)], number)
         found = GroupSums()
         for said in crew.ask(f"SELECT said FROM {view}").column("said").to_pylist():
@@ -257,18 +295,20 @@ class PlacedEvidence(Evidence):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def tally_of(
-    place: InDatabase, name: str, missing: Sequence[str], kind: str | None = None, as_text: bool = False
-) -> Tally:
-    """Count the cells of one column."""
-    held = kind or dict(place.columns)[name]
-    total: Counter[Cell] = Counter()
-    for batch in place.lender.stream(statements.count_rows(place, [name])):
-        column, _ = text_of(batch.column(0), "text" if as_text else held)
-        cells = freed(column, missing).to_pylist()
-        for cell, count in zip(cells, batch.column(1).to_pylist(), strict=True):
-            total[cell] += count
-    return list(total.items())
+def tallies_of(place: InDatabase, asked: Mapping[str, tuple[str, Sequence[str]]], name: str) -> Mapping[str, Tally]:
+    """Count the cells of some columns, each by itself, given what each holds and which texts mean a missing value."""
+    if not asked:
+        return {}
+    crew: Any = place.lender
+    kinds, missing = zip(*asked.values(), strict=True)
+    columns = [("j", crew.whole_number), ("cell", crew.text), ("n", crew.whole_number)]
+    query = statements.fetch_rows(place, [*asked])
+    view = crew.in_tasks(f"cells_{name}", query, partial(count_cells, kinds, missing), columns)
+    found: list[Tally] = [[] for _ in asked]
+    for batch in crew.stream(f"SELECT j, cell, CAST(SUM(n) AS BIGINT) AS n FROM {view} GROUP BY j, cell"):
+        for j, cell, count in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found[j].append((cell, count))
+    return dict(zip(asked, found, strict=True))
 
 
 def read_placed(released: InDatabase, plan: Plan, facts: Mapping[str, Any]) -> Published:
@@ -291,9 +331,10 @@ def read_placed_original(source: InDatabase, plan: Plan) -> PlacedOriginal:
     needed = dict.fromkeys([*plan.released_columns, *([plan.person] if plan.person is not None else [])])
     positions(header, list(needed), source.relation)
     kinds = dict(source.columns)
-    tallies = {}
-    for name in plan.quasi_identifiers:
-        missing = plan.data.markers(name) if kinds[name] in statements.TEXT else ()
-        tallies[name] = tally_of(source, name, missing)
+    asked = {
+        name: (kinds[name], plan.data.markers(name) if kinds[name] in statements.TEXT else ())
+        for name in plan.quasi_identifiers
+    }
+    tallies = tallies_of(source, asked, "original")
     records = int(source.lender.ask(statements.count_rows(source, [])).column(0)[0].as_py())
     return PlacedOriginal({}, {}, records, tallies=tallies)

@@ -34,20 +34,12 @@ def count_rows(place: InDatabase, names: Sequence[str], person: str | None = Non
     return f"SELECT {', '.join(found)}, COUNT(*) AS n FROM ({inner}) AS u GROUP BY {', '.join(found)}"
 
 
-def deal_groups(place: InDatabase, names: Sequence[str], sensitive: Sequence[str], tasks: int) -> str:
-    """Count the rows that agree in quasi-identifiers and sensitive columns, and deal out their groups to tasks."""
-    columns = [f"{_read(place, name)} AS c{number}" for number, name in enumerate([*names, *sensitive])]
-    found = [f"c{number}" for number in range(len(columns))]
-    keys = ", ".join(found[: len(names)])
+def deal_groups(place: InDatabase, columns: int, quasi_identifiers: int, counted: str, tasks: int) -> str:
+    """Deal out the groups of rows that were counted, c0, c1 and so on with n, to tasks."""
     crew: Any = place.lender
-    inner = f"SELECT {', '.join(columns)} FROM {place.relation} AS t"
-    listed = ", ".join(found)
-    return f"SELECT {listed}, COUNT(*) AS n, {crew.task_of(keys, tasks)} AS task FROM ({inner}) AS u GROUP BY {listed}"
-
-
-def count_lost(claim: str) -> str:
-    """Count what a claim says of no records."""
-    return f"SELECT COUNT(*) AS n FROM {claim} AS t WHERE n IS NULL OR n < 1"
+    keys = ", ".join(f"c{number}" for number in range(quasi_identifiers))
+    listed = ", ".join(f"c{number}" for number in range(columns))
+    return f"SELECT {listed}, n, {crew.task_of(keys, tasks)} AS task FROM {counted} AS t"
 
 
 def count_foreign(original: InDatabase, claim: str, plan: Plan) -> str:
@@ -64,10 +56,8 @@ def count_foreign(original: InDatabase, claim: str, plan: Plan) -> str:
         f"SELECT {listed}, n FROM {claim} AS t UNION ALL"
         f" SELECT {', '.join(records)}, CAST(-1 AS BIGINT) AS n FROM {original.relation} AS t"
     )
-    return (
-        "SELECT CAST(SUM(CASE WHEN d > 0 THEN d ELSE 0 END) AS BIGINT) AS n"
-        f" FROM (SELECT {listed}, SUM(n) AS d FROM ({both}) AS u GROUP BY {listed}) AS v"
-    )
+    summed = _summed(original, both, aliases)
+    return f"SELECT CAST(SUM(CASE WHEN d > 0 THEN d ELSE 0 END) AS BIGINT) AS n FROM ({summed}) AS v"
 
 
 def compare_rows(released: InDatabase, original: InDatabase, claim: str, plan: Plan) -> str:
@@ -89,21 +79,30 @@ def compare_rows(released: InDatabase, original: InDatabase, claim: str, plan: P
         value = _cleaning(original, f"t.s{at}", kinds[name], plan.data.markers(name), as_text)
         told.append(f"{value} AS y{at}")
         aliases.append(f"y{at}")
-    listed = ", ".join(aliases)
     both = (
         f"SELECT {', '.join(shown)}, CAST(1 AS BIGINT) AS n FROM {released.relation} AS t UNION ALL"
         f" SELECT {', '.join(told)}, -n AS n FROM {claim} AS t"
     )
+    summed = _summed(released, both, aliases)
     return (
         "SELECT CAST(SUM(CASE WHEN d > 0 THEN d ELSE 0 END) AS BIGINT) AS more,"
-        " CAST(SUM(CASE WHEN d < 0 THEN -d ELSE 0 END) AS BIGINT) AS fewer"
-        f" FROM (SELECT {listed}, SUM(n) AS d FROM ({both}) AS u GROUP BY {listed}) AS v"
+        f" CAST(SUM(CASE WHEN d < 0 THEN -d ELSE 0 END) AS BIGINT) AS fewer FROM ({summed}) AS v"
     )
 
 
-def count_pairs(claim: str, at: int) -> str:
-    """Count what lies behind the published values of one quasi-identifier."""
-    return f"SELECT c{at} AS c, l{at} AS l, CAST(SUM(n) AS BIGINT) AS n FROM {claim} AS t GROUP BY c{at}, l{at}"
+def _summed(place: InDatabase, rows: str, names: Sequence[str]) -> str:
+    """Add ``n`` up, as ``d``, over rows that agree in some columns, known by fingerprints: they take few bytes."""
+    crew: Any = place.lender
+    marks = crew.fingerprints(names)
+    listed = ", ".join(f"m{number}" for number in range(len(marks)))
+    marked = ", ".join(f"{mark} AS m{number}" for number, mark in enumerate(marks))
+    return f"SELECT SUM(n) AS d FROM (SELECT {marked}, n FROM ({rows}) AS u) AS m GROUP BY {listed}"
+
+
+def read_pairs(claim: str, quasi_identifiers: int) -> str:
+    """Read what lies behind the published values of every quasi-identifier: c0, l0, c1 and so on, and n."""
+    pairs = [f"c{at}, l{at}" for at in range(quasi_identifiers)]
+    return f"SELECT {', '.join([*pairs, 'n'])} FROM {claim} AS t"
 
 
 def fewest_persons(claim: str, quasi_identifiers: int) -> str:

@@ -52,19 +52,26 @@ class TaskLender(Lender, Protocol):
 
     Attributes
     ----------
-    number, whole_number, bytes
-        The types of small whole numbers, whole numbers and bytes.
+    number, whole_number, text, bytes
+        The types of small whole numbers, whole numbers, text and bytes.
     cores
         How many tasks are done at the same time.
     """
 
     number: Any
     whole_number: Any
+    text: Any
     bytes: Any
     cores: int
 
     def task_of(self, columns: str, tasks: int) -> str:
         """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
+
+    def fingerprints(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Write numbers that rows have in common if they agree in some columns, and hardly ever else."""
+
+    def types(self, query: str) -> dict[str, Any]:
+        """Return the types of the columns of a statement."""
 
     def in_tasks(
         self, name: str, query: str, work: Any, columns: Sequence[tuple[str, Any]], dealt: int | None, keep: bool

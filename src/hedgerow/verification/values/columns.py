@@ -157,14 +157,15 @@ class FreeJudge(Column):
         if label is None:
             return self.has_missing
         span = read_span(label)
-        if span is None or not self._on_grid(span):
+        if span is None or not self.on_grid(span):
             return False
         if self.numbers is None:
             return True
         first = bisect.bisect_left(self.numbers, span.low)
         return first < len(self.numbers) and span.holds(self.numbers[first])
 
-    def _on_grid(self, span: Span) -> bool:
+    def on_grid(self, span: Span) -> bool:
+        """Tell whether an interval is of this column's kind."""
         if self.snap is None:
             return span.style != "half-open"
         if span.style == "closed" or (span.style != "half-open" and not isinstance(self.snap, int)):
@@ -178,7 +179,7 @@ class FreeJudge(Column):
         if value is None or label is None:
             return value is label
         number, span = read_number(value), read_span(label)
-        return number is not None and span is not None and self._on_grid(span) and span.holds(number)
+        return number is not None and span is not None and self.on_grid(span) and span.holds(number)
 
     def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
         """Tell whether a published interval holds every number that another does.
