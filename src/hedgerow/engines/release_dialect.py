@@ -17,6 +17,7 @@ from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _FRACTION = re.compile(r"-?[0-9]+\.[0-9]+")
+_OPEN = re.compile(rf"{_NUMBER}(?:\+| or less)")
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([\])])")
 
 
@@ -61,7 +62,7 @@ class ReleaseDialect:
         """
         if self.decimal == ".":
             return label
-        if _FRACTION.fullmatch(label):
+        if _FRACTION.fullmatch(label) or _OPEN.fullmatch(label):
             return label.replace(".", self.decimal)
         ends = _INTERVAL.fullmatch(label)
         if ends is None:

@@ -312,6 +312,7 @@ class SqlSource:
     """The statements over one table under one plan."""
 
     def __init__(self, session: SqlSession, plan: Plan) -> None:
+        refuse_treatments(plan)
         self.session = session
         self.plan = plan
         self.kinds = {column.name: column for column in session.columns()}
@@ -497,6 +498,14 @@ class SqlSource:
         if self.session.nan is None:
             return value
         return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = {self.session.nan} THEN NULL ELSE {value} END"
+
+
+def refuse_treatments(plan: Plan) -> None:
+    """Refuse a plan that treats columns: only the local engine does so."""
+    treated = [name for name, part in plan.attributes.items() if part.treat is not None]
+    if treated:
+        message = f"Column {treated[0]!r} is treated, which the local engine alone does."
+        raise DataError(Problem("usage", message, hint="use --engine local"))
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hedgerow.microdata import FreeColumn, Microdata
 from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Plan
-from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.numbers import counted_as
 
 Floats = npt.NDArray[np.float64]
 LEAST_WEIGHT = 0.01
@@ -169,5 +169,5 @@ def _numbers(column: Any) -> Floats:
     if isinstance(column, FreeColumn):
         numbers = column.intervals.scaled.astype(np.float64)
         return np.append(numbers, np.nan) if column.has_missing else numbers
-    parsed = [parse_number(leaf) for leaf in column.hierarchy.leaves]
+    parsed = [counted_as(leaf) for leaf in column.hierarchy.leaves]
     return np.array([np.nan if number is None else float(number) for number in parsed])

@@ -28,7 +28,7 @@ from hedgerow.microdata.columns import Shown, spellings
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan, Rule
 from hedgerow.plan.concepts import MeasureDescriptor
-from hedgerow.plan.hierarchy.numbers import Number, parse_half_open, parse_number
+from hedgerow.plan.hierarchy.numbers import Number, counted_as, parse_half_open, parse_number
 from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.types import BoolArray, IntArray
 
@@ -124,7 +124,7 @@ class ColumnValue:
     def _numbers(self) -> list[Number | None]:
         """Number of every leaf; None for labels that are none, such as a missing value."""
         assert isinstance(self.column, TreeColumn)
-        return [parse_number(leaf) for leaf in self.column.hierarchy.leaves]
+        return [counted_as(leaf) for leaf in self.column.hierarchy.leaves]
 
     @cached_property
     def _step(self) -> Fraction:

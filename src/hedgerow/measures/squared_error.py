@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hedgerow.microdata import FreeColumn, Microdata, QuasiIdentifier
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan.concepts import MeasureDescriptor
-from hedgerow.plan.hierarchy.numbers import parse_number
+from hedgerow.plan.hierarchy.numbers import counted_as
 from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.types import IntArray
 
@@ -54,7 +54,7 @@ def _numbers(column: QuasiIdentifier) -> list[Fraction | None] | None:
         return [None if code == column.missing else Fraction(a + b, 2) for code, (a, b) in enumerate(ends)]
     tree = column.hierarchy
     labels = [tree.names[node] for node in tree.leaf_nodes.tolist()]
-    parsed = [None if code == column.missing else parse_number(label) for code, label in enumerate(labels)]
+    parsed = [None if code == column.missing else counted_as(label) for code, label in enumerate(labels)]
     if any(number is None and code != column.missing for code, number in enumerate(parsed)):
         return None
     return [None if number is None else Fraction(number) for number in parsed]

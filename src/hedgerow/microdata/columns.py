@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, PlanError, Problem
-from hedgerow.microdata.read import dictionary_encoded
+from hedgerow.microdata.parsing.cleaning import dictionary_encoded
 from hedgerow.plan import Attribute, HierarchySpec, Limit
 from hedgerow.plan.hierarchy import builders, limits
 from hedgerow.plan.hierarchy.intervals import Intervals, segments

@@ -26,6 +26,7 @@ from hedgerow.microdata.header import first_record
 from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.microdata.parsing.form import Form
+from hedgerow.microdata.treating import treated_columns
 from hedgerow.outside import sandbox
 from hedgerow.outside.sandbox.limits import MOST_COLUMNS, Limits, room
 from hedgerow.outside.server import check_path, is_server, shown
@@ -94,7 +95,10 @@ class Table:
 
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
-    """Read the columns a plan needs from a path or a table in memory; the record key only if it is asked for."""
+    """Read the columns a plan needs from a path or a table in memory; the record key only if it is asked for.
+
+    Columns that the plan treats come treated.
+    """
     check_file(source)
     wanted = list(needed_columns(plan, key))
     if isinstance(source, str | Path):
@@ -108,7 +112,7 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     released = set(plan.published_columns)
     stay = tuple(name for name in names if name not in released)
-    return Table(columns, table.num_rows, stay, form, notes=notes_of(table.schema))
+    return Table(treated_columns(columns, plan), table.num_rows, stay, form, notes=notes_of(table.schema))
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,7 @@ def read_gathered(source: Any, plan: Plan) -> Table:
     columns = {name: clean(gathered.column(name), read.format.markers(name)) for name in read.schema.names}
     released = set(plan.published_columns)
     stay = tuple(name for name in read.names if name not in released)
-    return Table(columns, gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
+    return Table(treated_columns(columns, plan), gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
 
 
 def gather(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.Table:

@@ -15,7 +15,7 @@ import numpy as np
 from hedgerow.microdata.columns import build_hierarchy, distinct_labels, records_without_leaf
 from hedgerow.plan import Attribute, HierarchySpec
 from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
-from hedgerow.plan.hierarchy.numbers import Number, parse_number
+from hedgerow.plan.hierarchy.numbers import BELOW, Number, parse_number, parse_open
 from hedgerow.plan.hierarchy.tree import Hierarchy
 from hedgerow.types import IntArray
 
@@ -75,9 +75,9 @@ def encode_sensitive(
     present = [label for label in labels if label is not None]
     if attribute.hierarchy is None:
         keys = {label: fold(label) for label in present}
-        numbers = {key: parse_number(key) for key in keys.values()}
-        in_order = bool(numbers) and all(number is not None for number in numbers.values())
-        order = sorted(set(keys.values()), key=lambda key: ((numbers[key] if in_order else 0), key))
+        places = {key: _place(key, attribute) for key in keys.values()}
+        in_order = bool(places) and all(place is not None for place in places.values())
+        order = sorted(set(keys.values()), key=lambda key: places[key] if in_order else (0, key))
         tree, leaf_node = None, np.zeros(0, np.int64)
     else:
         keys, tree = _by_hierarchy(attribute, present)
@@ -95,6 +95,23 @@ def encode_sensitive(
     np.add.at(tally, codes[known], 1 if counts is None else counts[known])
     spec = _spec(attribute, present)
     return SensitiveColumn(name, len(order), tally, tree, leaf_node, in_order, attribute.weight, spec), codes, unknown
+
+
+def _place(key: str, attribute: Attribute) -> tuple[Number, str] | None:
+    """Return where a value stands among numbers; of one that is open at the bottom, before those at its point.
+
+    Examples
+    --------
+    >>> _place("90", Attribute(role="sensitive")), _place("90+", Attribute(role="sensitive", treat={"top": 90}))
+    ((90, '90'), (90, '90+'))
+    >>> _place("90+", Attribute(role="sensitive")) is None
+    True
+    """
+    number = parse_number(key)
+    if number is not None:
+        return number, key
+    found = parse_open(key) if attribute.treat is not None and attribute.treat.open_ends else None
+    return None if found is None else (found[0], "" if found[1] == BELOW else key)
 
 
 def _spec(attribute: Attribute, present: list[str]) -> HierarchySpec | None:

@@ -15,6 +15,7 @@ from hedgerow.errors import PlanError, Problem, did_you_mean
 from hedgerow.outside.server import is_server
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.check_levels import check_levels
+from hedgerow.plan.check_treat import treat_faults
 from hedgerow.plan.check_unit import check_unit
 from hedgerow.plan.check_value import check_rules, check_weights
 from hedgerow.plan.concepts import METHODS, PRIVACY_MODELS, objectives
@@ -30,21 +31,23 @@ from hedgerow.plan.model import (
     HierarchySpec,
     Limit,
     PlanModel,
+    Point,
     PopulationTable,
     ResearchValue,
     Role,
     Rule,
     SamplingWeight,
+    Treatment,
     Withhold,
     spec_of,
 )
 from hedgerow.plan.places import Places
 
 PARTS_BY_ROLE: dict[str, set[str]] = {
-    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight", "numeric"},
-    "sensitive": {"hierarchy", "weight", "level"},
+    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight", "numeric", "treat"},
+    "sensitive": {"hierarchy", "weight", "level", "treat"},
     "identifier": set(),
-    "other": set(),
+    "other": {"treat"},
 }
 
 
@@ -156,6 +159,8 @@ def _unknown_key(loc: tuple[Any, ...], place: str) -> Problem:
 
 def _model_at(loc: tuple[Any, ...]) -> type[BaseModel]:
     if loc and loc[0] == "attributes":
+        if loc[2:3] == ("treat",):
+            return Point if loc[3:4] in (("top",), ("bottom",)) else Treatment
         models: dict[str, type[BaseModel]] = {"hierarchy": HierarchySpec, "limit": Limit}
         return models.get(str(loc[2]), Attribute) if len(loc) > 2 else Attribute
     models = {
@@ -238,7 +243,12 @@ def _check_attribute(
     for part in PARTS_BY_ROLE["quasi-identifier"] | PARTS_BY_ROLE["sensitive"]:
         if getattr(attribute, part) is not None and part not in may_have:
             hint = "only quasi-identifiers are coarsened" if attribute.role != "quasi-identifier" else "use 'limit'"
+            if part == "treat":
+                hint = "identifiers are never published"
             report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.", hint, part)
+    if attribute.treat is not None:
+        for message, hint in treat_faults(attribute):
+            report("conflict", f"Column {name!r}: {message}", hint, "treat")
     if attribute.hierarchy is not None and attribute.free and attribute.limit is not None:
         message = f"Column {name!r} has a hierarchy and free intervals, so its limit could mean two things."
         report("conflict", message, "keep one of the two, or leave the limit out", "intervals")
@@ -404,6 +414,11 @@ def _check_population(model: PlanModel, places: Places) -> list[Problem]:
             message = f"'population.columns' names {name!r}, which is not a quasi-identifier."
             place, hint = places.of(("population",)), did_you_mean(name, model.quasi_identifiers)
             problems.append(Problem("conflict", message, place, hint))
+    for name in model.columns("quasi-identifier") if model.population is not None else ():
+        if model.attributes[name].treat is not None:
+            message = f"Column {name!r} is treated, so people of a population cannot be counted by it."
+            place = places.of(("attributes", name, "treat"))
+            problems.append(Problem("conflict", message, place, "coarsen it by a hierarchy instead"))
     if model.weight is not None:
         column, place = model.weight.column, places.of(("weight",))
         role = model.attributes[column].role if column in model.attributes else "identifier"
@@ -413,6 +428,10 @@ def _check_population(model: PlanModel, places: Places) -> list[Problem]:
             )
             hint = "other publishes them as they are, identifier does not"
             problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
+        treat = model.attributes[column].treat if column in model.attributes else None
+        if treat is not None and (treat.open_ends or not treat.of_numbers):
+            message = f"Column {column!r} holds sampling weights, which must stay numbers."
+            problems.append(Problem("conflict", message, places.of(("attributes", column, "treat")), "round them only"))
         if model.person is not None:
             message = "Weights say how many people a record stands for, so every record must be a person of its own."
             problems.append(Problem("conflict", message, place, "leave out the person, or the weight"))

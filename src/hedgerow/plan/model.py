@@ -216,6 +216,12 @@ class HierarchySpec(Frozen):
     dates: tuple[Literal["month", "quarter", "year", "decade"], ...] | None = Field(
         default=None, description="fine to coarse"
     )
+    top: Number | None = Field(
+        default=None, description="with bands or cuts: numbers at or above it are 90+, on every level"
+    )
+    bottom: Number | None = Field(
+        default=None, description="with bands or cuts: numbers at or below it are 17 or less, on every level"
+    )
     length: int | None = Field(default=None, ge=1, description="with prefix: characters of a full value")
     form: Forms | None = Field(
         default=None,
@@ -227,17 +233,27 @@ class HierarchySpec(Frozen):
         """Which of the kinds this is."""
         return next(kind for kind in HIERARCHY_KINDS.names if getattr(self, kind) is not None)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        bands = value.get("bands") if isinstance(value, Mapping) else None
+        if not isinstance(bands, Mapping):
+            return value
+        widths = bands.get("width")
+        beside = {name: part for name, part in bands.items() if name != "width"}
+        return {**value, "bands": widths if isinstance(widths, list | tuple) else [widths], **beside}
+
     @model_validator(mode="after")
     def _one_kind(self) -> HierarchySpec:
         given = [kind for kind in HIERARCHY_KINDS if getattr(self, kind.name) is not None]
         if len(given) != 1:
             names = {"names": ", ".join(HIERARCHY_KINDS.names)}
             raise PydanticCustomError("one_kind", "must have exactly one of {names}", names)
-        for kind in HIERARCHY_KINDS:
-            for key in kind.beside:
-                if getattr(self, key) is not None and kind not in given:
-                    only = {"key": key, "kind": kind.name}
-                    raise PydanticCustomError("one_kind", "may have '{key}' only with '{kind}'", only)
+        for key in dict.fromkeys(key for kind in HIERARCHY_KINDS for key in kind.beside):
+            kinds = [kind for kind in HIERARCHY_KINDS if key in kind.beside]
+            if getattr(self, key) is not None and given[0] not in kinds:
+                only = {"key": key, "kinds": " or ".join(repr(kind.name) for kind in kinds)}
+                raise PydanticCustomError("one_kind", "may have '{key}' only with {kinds}", only)
         return self
 
 
@@ -281,6 +297,63 @@ class Limit(Frozen):
         return "; ".join(parts + ([f"width {self.width}"] if self.width is not None else []))
 
 
+class Point(Frozen):
+    """From where on values are no longer told apart: given, or found in the data and then kept as ``at``."""
+
+    at: Number | None = Field(default=None, description="the number itself; absent: found in the data")
+    quantile: Number | None = Field(
+        default=None,
+        description="such that this share of the records lies below: 0.99 for the top, 0.01 for the bottom",
+    )
+    fewest: int | None = Field(default=None, ge=1, description="such that at least so many people lie at it or beyond")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _widen(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Point) else {"at": value}
+
+    @model_validator(mode="after")
+    def _some_kind(self) -> Point:
+        rules = (self.quantile is not None) + (self.fewest is not None)
+        if rules > 1 or (not rules and self.at is None):
+            raise PydanticCustomError("one_kind", "must be a number, {quantile: 0.99} or {fewest: 10}")
+        if self.quantile is not None and not 0 < self.quantile < 1:
+            raise PydanticCustomError("one_kind", "must have a quantile between 0 and 1")
+        return self
+
+
+class Treatment(Frozen):
+    """What becomes of every value of a column before anything else is done with it: a function of the value alone."""
+
+    top: Point | None = Field(default=None, description="numbers at or above it are published as 90+")
+    bottom: Point | None = Field(default=None, description="numbers at or below it are published as 10 or less")
+    round: Number | None = Field(
+        default=None, description="numbers are rounded to multiples of it first, halves to even ones"
+    )
+    dates: Literal["month", "quarter", "year"] | None = Field(
+        default=None, description="days are published as their month, quarter or year"
+    )
+    form: Forms | None = Field(
+        default=None,
+        description="with dates: how days are written, such as %d.%m.%Y; by default as data.dates says, or ISO",
+    )
+
+    @property
+    def of_numbers(self) -> bool:
+        """Tell whether it treats numbers; else days."""
+        return self.dates is None
+
+    @property
+    def open_ends(self) -> bool:
+        """Tell whether some values are published as text such as 90+."""
+        return self.top is not None or self.bottom is not None
+
+    @property
+    def found(self) -> bool:
+        """Tell whether every point is a number; else some must be found in the data."""
+        return all(point is None or point.at is not None for point in (self.top, self.bottom))
+
+
 class Attribute(Frozen):
     """One column: what it is, how it is coarsened, and how far."""
 
@@ -300,6 +373,9 @@ class Attribute(Frozen):
         "counts, by default the less the more values it has",
     )
     unknown: Unknown = Field(default="error", description="what happens to a value that has no leaf")
+    treat: Treatment | None = Field(
+        default=None, description="what becomes of every value first: top, bottom, round, or days to months"
+    )
     level: int | None = Field(
         default=None, ge=0, description="sensitive: level of its hierarchy at which values count as different"
     )
@@ -748,6 +824,22 @@ class PlanModel(Frozen):
     def keeps_limits(self) -> bool:
         """Tell whether the release promises to keep the limits."""
         return self.method.limits != "ignore"
+
+
+def with_ends(attribute: Attribute) -> Attribute:
+    """Return a column whose bands or cuts end where its treatment ends numbers.
+
+    Examples
+    --------
+    >>> age = Attribute(role="quasi-identifier", hierarchy={"bands": [5]}, treat={"top": 90})
+    >>> with_ends(age).hierarchy.top
+    90
+    """
+    treat, spec = attribute.treat, attribute.hierarchy
+    if treat is None or spec is None or not HIERARCHY_KINDS[spec.kind].as_numbers:
+        return attribute
+    ends = {name: point.at for name in ("top", "bottom") if (point := getattr(treat, name)) is not None}
+    return attribute.model_copy(update={"hierarchy": spec.model_copy(update=ends)}) if ends else attribute
 
 
 def spec_of(hierarchy: Hierarchy) -> HierarchySpec:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from hedgerow.plan.hierarchy.numbers import MOST_CHARACTERS, parse_number
+from hedgerow.plan.hierarchy.numbers import ABOVE, BELOW, MOST_CHARACTERS, parse_number
 
 BLANKS = " \u00a0\u2009\u202f"
 """Blanks that stand between thousands: the usual one, one that no line breaks at, and two narrow ones."""
@@ -57,10 +57,16 @@ class Notation:
         --------
         >>> Notation(",").meant("72,5"), Notation(",").meant("72.5"), Notation(",").meant("about 72")
         ('72.5', '\x0072.5', 'about 72')
+        >>> Notation(",").meant("72,5+")
+        '72.5+'
         """
         number = self.number(text)
         if number is not None:
             return number
+        for sign in (ABOVE, BELOW):
+            point = self.number(text.removesuffix(sign)) if text.endswith(sign) else None
+            if point is not None:
+                return point + sign
         return f"{NO_NUMBER}{text}" if parse_number(text) is not None else text
 
 

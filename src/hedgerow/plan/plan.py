@@ -12,7 +12,7 @@ from hedgerow.errors import PlanError, Problem, escape_text
 from hedgerow.outside.intake import is_deeper, read_bytes
 from hedgerow.plan.check import parse
 from hedgerow.plan.concepts import METHODS
-from hedgerow.plan.model import Attribute, PlanModel
+from hedgerow.plan.model import Attribute, PlanModel, with_ends
 from hedgerow.plan.places import MOST_BYTES, MOST_DEPTH, NOWHERE, read_yaml
 from hedgerow.plan.write import plan_to_yaml, short_forms
 
@@ -111,7 +111,7 @@ class Plan(PlanModel):
         A column may have levels for the lattice and free intervals for clustering, and its levels may be worth
         something that no other method asks about; and weights given together are the same as weights given one by one.
         """
-        attributes = {name: self._with_form(attribute) for name, attribute in self.attributes.items()}
+        attributes = {name: with_ends(self._with_form(attribute)) for name, attribute in self.attributes.items()}
         for name in self.quasi_identifiers:
             attribute = attributes[name]
             if attribute.free and attribute.hierarchy is not None:

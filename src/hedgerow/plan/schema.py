@@ -30,6 +30,11 @@ def plan_schema() -> dict[str, Any]:
     _also(parts, "Likeness", number)
     shares = {"type": "array", "items": number, "minItems": 2, "maxItems": 2, "description": "[least, greatest]"}
     _also(parts, "Presence", shares, number)
+    _also(parts, "Point", number)
+    widths = {"anyOf": [number, {"type": "array", "items": number}]}
+    open_bands: dict[str, Any] = {"type": "object", "properties": {"width": widths, "top": number, "bottom": number}}
+    open_bands |= {"required": ["width"], "additionalProperties": False}
+    parts["HierarchySpec"]["properties"]["bands"]["anyOf"].append(open_bands)
     _also(parts, "SamplingWeight", {"type": "string", "description": "the column"})
     _also(parts, "PopulationTable", {"type": "string", "description": "the table"})
     for model in PRIVACY_MODELS:

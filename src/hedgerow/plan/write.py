@@ -67,6 +67,11 @@ def _tidy_attribute(part: dict[str, Any]) -> Any:
     if set(part) == {"role"}:
         return part["role"]
     part = dict(part)
+    if "treat" in part:
+        part["treat"] = {
+            name: asked["at"] if isinstance(asked, dict) and set(asked) == {"at"} else asked
+            for name, asked in part["treat"].items()
+        }
     if "tree" in part.get("hierarchy", {}):
         part["hierarchy"] = {"tree": _tidy_tree(part["hierarchy"]["tree"])}
     if set(part.get("limit", ())) == {"nodes"}:

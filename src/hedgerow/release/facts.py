@@ -67,6 +67,9 @@ def release_facts(plan: Plan, table: Table, counts: Counts, solution: Solution) 
     }
     if METHODS[plan.method.name].needs_levels and plan.method.objective != "research-value":
         facts["score"] = facts[objectives()[plan.method.objective].name]
+    treated = [name for name, part in plan.attributes.items() if part.treat is not None]
+    if treated:
+        facts["treated"] = {name: plan.short()["attributes"][name]["treat"] for name in treated}
     if plan.rules:
         facts["rules"] = rules_kept(measured.recoding, measured.worths, plan.rules)
     if plan.research_value.levels:

@@ -23,6 +23,7 @@ from hedgerow.verification.promises.possible import check_possible
 from hedgerow.verification.promises.risks import check_risks
 from hedgerow.verification.promises.rules import check_rules
 from hedgerow.verification.promises.suppression import check_suppressed
+from hedgerow.verification.promises.treatments import check_treated
 from hedgerow.verification.promises.truth import check_hierarchy, check_roles, check_truthful, check_unchanged
 from hedgerow.verification.promises.units import check_units
 from hedgerow.verification.promises.weights import check_weights
@@ -121,6 +122,8 @@ def promises(evidence: Evidence, people: PeopleRead | None = None) -> Iterable[P
     if evidence.plan.unit is not None:
         yield from check_members(evidence)
         yield from check_units(evidence)
+    if any(part.treat is not None for part in evidence.plan.attributes.values()):
+        yield check_treated(evidence)
     yield check_limits(evidence)
     if evidence.plan.method.suppress:
         yield check_suppressed(evidence)

@@ -44,6 +44,8 @@ MEANINGS = Meanings(
         "units that are",
         "unit-counts": "facts.json counts units, by their records and by how many are alike, as they are",
         "linked": "a number links the rows of one unit, all of them and no others, and tells nothing else",
+        "treated": "a column that the plan treats holds nothing but what its treatment makes: nothing beyond a point, "
+        "round numbers, periods of days",
         "limits": "no value is published coarser than its limit",
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
         "overlap": "no two different published values of a column have a value in common",

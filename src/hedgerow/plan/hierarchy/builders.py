@@ -14,7 +14,19 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hedgerow.errors import PlanError, Problem
-from hedgerow.plan.hierarchy.numbers import Number, half_open_label, is_whole, number_label, parse_number, simplest
+from hedgerow.plan.hierarchy.numbers import (
+    ABOVE,
+    BELOW,
+    Number,
+    bottom_label,
+    half_open_label,
+    is_whole,
+    number_label,
+    parse_number,
+    parse_open,
+    simplest,
+    top_label,
+)
 from hedgerow.plan.hierarchy.tree import Hierarchy
 
 ROOT = "*"
@@ -63,33 +75,93 @@ def flat(labels: Iterable[str]) -> Built:
     return _grow(labels, lambda label: (label, (ROOT,)))
 
 
-def bands(labels: Iterable[str], widths: Sequence[Number]) -> Built:
+@dataclass(frozen=True)
+class OpenEnds:
+    """Where bands end: numbers at or above the top are one value on every level, and so are those down to the bottom.
+
+    Examples
+    --------
+    >>> ends = OpenEnds(90, 17)
+    >>> ends.label("97"), ends.label("90+"), ends.label("3"), ends.label("18")
+    ('90+', '90+', '17 or less', None)
+    >>> ends.within(80, 100, whole=True), ends.within(0, 20, whole=True)
+    ((80, 90), (18, 20))
+    """
+
+    top: Number | None = None
+    bottom: Number | None = None
+
+    @property
+    def points(self) -> tuple[Number, ...]:
+        """The points that there are."""
+        return tuple(point for point in (self.top, self.bottom) if point is not None)
+
+    def label(self, text: str) -> str | None:
+        """Name the open end that a number lies in, or that a text is the name of; None if it is in neither."""
+        number, named = parse_number(text), parse_open(text)
+        if self.top is not None and (named == (self.top, ABOVE) or (number is not None and number >= self.top)):
+            return top_label(self.top)
+        if self.bottom is not None and (
+            named == (self.bottom, BELOW) or (number is not None and number <= self.bottom)
+        ):
+            return bottom_label(self.bottom)
+        return None
+
+    def within(self, low: Number, end: Number, whole: bool) -> tuple[Number, Number]:
+        """Cut off a band where an end begins; below, only bands of whole numbers can say so."""
+        if self.top is not None and end > self.top:
+            end = self.top
+        if whole and self.bottom is not None and low <= self.bottom:
+            low = self.bottom + 1
+        return low, end
+
+    def have(self, name: str) -> bool:
+        """Tell whether a text names one of the ends."""
+        return parse_open(name) in ((self.top, ABOVE), (self.bottom, BELOW))
+
+    def path(self, text: str, levels: int) -> tuple[str, tuple[str, ...]] | None:
+        """Return the way up from a number in one of the ends: the same name on every level."""
+        name = self.label(text)
+        return None if name is None else (name, (*[name] * levels, ROOT))
+
+
+NO_ENDS = OpenEnds()
+
+
+def bands(labels: Iterable[str], widths: Sequence[Number], ends: OpenEnds = NO_ENDS) -> Built:
     """Numbers in bands of growing width, each band starting at a multiple of its width.
 
     Examples
     --------
     >>> bands(["37", "39", "41"], [5, 20]).hierarchy.paths()[0]
     ('37', '35-39', '20-39', '*')
+    >>> bands(["88", "91", "97"], [5, 20], OpenEnds(top=90)).hierarchy.paths()
+    (('88', '85-89', '80-89', '*'), ('90+', '90+', '90+', '*'))
     """
-    check_bands(widths)
+    check_bands(widths, ends)
     texts = list(labels)
-    whole = _all_whole(texts, widths)
+    whole = _all_whole(texts, [*widths, *ends.points])
 
     def path(label: str) -> tuple[str, tuple[str, ...]] | None:
         number = parse_number(label)
+        if (beyond := ends.path(label, len(widths))) is not None:
+            return beyond
         if number is None:
             return None
-        line = []
-        for width in widths:
-            start = simplest(Decimal(Fraction(number) // Fraction(width)) * Decimal(width))
-            line.append(half_open_label(start, start + width, whole))
+        line = [half_open_label(*ends.within(*band_of(number, width), whole), whole) for width in widths]
         return number_label(number), (*line, ROOT)
 
     return _grow(_numeric_order(texts), path)
 
 
-def cuts(labels: Iterable[str], levels: Sequence[Sequence[Number]]) -> Built:
-    """Numbers between cut points, finer list first; a number outside the cuts has no leaf.
+def band_of(number: Number, width: Number) -> tuple[Number, Number]:
+    """Return where the band of a number starts, and where the next one does."""
+    start = simplest(Decimal(Fraction(number) // Fraction(width)) * Decimal(width))
+    return start, start + width
+
+
+def cuts(labels: Iterable[str], levels: Sequence[Sequence[Number]], ends: OpenEnds = NO_ENDS) -> Built:
+    """Numbers between cut points, finer list first; a number outside the cuts has no leaf, unless an end holds it.
 
     Examples
     --------
@@ -98,18 +170,20 @@ def cuts(labels: Iterable[str], levels: Sequence[Sequence[Number]]) -> Built:
     >>> cuts(["7", "25", "40"], [[0, 20, 30, 40], [0, 20, 40]]).unplaced
     ('40',)
     """
-    check_cuts(levels)
+    check_cuts(levels, ends)
     texts = list(labels)
-    whole = _all_whole(texts, [point for level in levels for point in level])
+    whole = _all_whole(texts, [*(point for level in levels for point in level), *ends.points])
 
     def path(label: str) -> tuple[str, tuple[str, ...]] | None:
         number = parse_number(label)
+        if (beyond := ends.path(label, len(levels))) is not None:
+            return beyond
         if number is None or not levels[0][0] <= number < levels[0][-1]:
             return None
         line = []
         for points in levels:
             above = next(i for i, point in enumerate(points) if number < point)
-            line.append(half_open_label(points[above - 1], points[above], whole))
+            line.append(half_open_label(*ends.within(points[above - 1], points[above], whole), whole))
         return number_label(number), (*line, ROOT)
 
     return _grow(_numeric_order(texts), path)
@@ -192,8 +266,9 @@ def date_label(day: dt.date, level: str) -> str:
 # -- what a rule itself can get wrong ------------------------------------------------------------------------------
 
 
-def check_bands(widths: Sequence[Number]) -> None:
-    """Refuse widths that are not positive or of which one is no multiple of the one before."""
+def check_bands(widths: Sequence[Number], ends: OpenEnds = NO_ENDS) -> None:
+    """Refuse widths that are not positive or of which one is no multiple of the one before, and ends that cross."""
+    _check_ends(ends)
     if not widths or widths[0] <= 0:
         raise _rule("Band widths must be numbers above 0.", "for example bands: [5, 10, 20]")
     for narrow, wide in itertools.pairwise(widths):
@@ -204,13 +279,24 @@ def check_bands(widths: Sequence[Number]) -> None:
             )
 
 
-def check_cuts(levels: Sequence[Sequence[Number]]) -> None:
-    """Refuse cut lists that do not ascend or of which a coarser one has a point that the finer one lacks."""
+def _check_ends(ends: OpenEnds) -> None:
+    if len(ends.points) == 2 and ends.points[0] <= ends.points[1]:
+        raise _rule("The top of a hierarchy must lie above its bottom.", "for example top: 90, bottom: 17")
+
+
+def check_cuts(levels: Sequence[Sequence[Number]], ends: OpenEnds = NO_ENDS) -> None:
+    """Refuse cut lists that do not ascend, coarser ones with points that finer ones lack, and ends beside the cuts."""
+    _check_ends(ends)
     if not levels:
         raise _rule("Cuts must have at least one list of points.", "for example cuts: [[0, 20, 30, 40], [0, 20, 40]]")
     for points in levels:
         if len(points) < 2 or any(a >= b for a, b in itertools.pairwise(points)):
             raise _rule("A list of cuts must have two or more points, each above the one before.", "sort the points")
+    first, last = levels[0][0], levels[0][-1]
+    if ends.top is not None and not first < ends.top <= last:
+        raise _rule("The top of cuts must lie between the first and the last point.", "the last point is usual")
+    if ends.bottom is not None and not first - 1 <= ends.bottom < last:
+        raise _rule("The bottom of cuts must lie at the first point.", "or at the whole number before it")
     for fine, coarse in itertools.pairwise(levels):
         if (coarse[0], coarse[-1]) != (fine[0], fine[-1]):
             raise _rule(
@@ -283,7 +369,9 @@ def _all_whole(labels: Iterable[str], points: Iterable[Number]) -> bool:
 
 def _numeric_order(labels: Iterable[str]) -> list[str]:
     def key(label: str) -> tuple[bool, Number, str]:
-        number = parse_number(label)
+        number, named = parse_number(label), parse_open(label)
+        if named is not None:  # of what is open at the bottom nothing comes before, of what is open at the top, after
+            return (False, named[0], "" if named[1] == BELOW else label)
         return (number is None, 0 if number is None else number, label)
 
     return sorted(labels, key=key)

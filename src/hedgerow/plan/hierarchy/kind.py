@@ -94,7 +94,7 @@ class KindDescriptor:
     build
         Builds the tree over the labels that occur in a column.
     beside
-        Keys that may stand beside it, and beside no other kind.
+        Keys that may stand beside it, and beside those kinds alone that say so.
     is_file
         Whether it names a file, which becomes part of the plan when that is read.
     as_numbers

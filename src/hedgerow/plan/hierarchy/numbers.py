@@ -12,6 +12,8 @@ Number = int | Decimal
 
 MOST_CHARACTERS = 1000
 """Longer texts of digits are not numbers that anything is counted in, and Python itself does not read them all."""
+ABOVE, BELOW = "+", " or less"
+"""What stands after a number in the name of everything from it up, and from it down."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
 
 
@@ -106,3 +108,49 @@ def closed_label(low: Number, high: Number, whole: bool) -> str:
     if whole:
         return f"{number_label(low)}-{number_label(high)}"
     return f"[{number_label(low)}, {number_label(high)}]"
+
+
+def top_label(point: Number) -> str:
+    """Name all numbers at or above a point.
+
+    Examples
+    --------
+    >>> top_label(90), bottom_label(Decimal("2.5"))
+    ('90+', '2.5 or less')
+    """
+    return number_label(point) + ABOVE
+
+
+def bottom_label(point: Number) -> str:
+    """Name all numbers at or below a point."""
+    return number_label(point) + BELOW
+
+
+def counted_as(label: str) -> Number | None:
+    """Return the number that a value counts as where spans are measured: an open end counts as its point alone.
+
+    How far the numbers beyond a point reach is for nobody to know, so no measure may depend on it.
+
+    Examples
+    --------
+    >>> counted_as("90+"), counted_as("7.50"), counted_as("none")
+    (90, Decimal('7.5'), None)
+    """
+    number, ends = parse_number(label), parse_open(label)
+    return ends[0] if number is None and ends is not None else number
+
+
+def parse_open(text: str) -> tuple[Number, str] | None:
+    """Read the name of an open end back: its point, and which of ``ABOVE`` and ``BELOW`` stands after it.
+
+    Examples
+    --------
+    >>> parse_open("90+"), parse_open("2.5 or less"), parse_open("90"), parse_open("90.0+")
+    ((90, '+'), (Decimal('2.5'), ' or less'), None, None)
+    """
+    for sign in (ABOVE, BELOW):
+        if text.endswith(sign):
+            number = parse_number(text.removesuffix(sign))
+            if number is not None and number_label(number) + sign == text:
+                return number, sign
+    return None

@@ -10,9 +10,12 @@ from hedgerow.verification.counting.counted_link import Ties
 from hedgerow.verification.counting.evidence import Evidence
 from hedgerow.verification.counting.pairs import Pair
 from hedgerow.verification.counting.sources import Source, surplus
+from hedgerow.verification.counting.tabulation import count_labels
 from hedgerow.verification.counting.tallies import Tallies
+from hedgerow.verification.reading.cells import without
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.places import LinkClaim
+from hedgerow.verification.values.columns import Cell
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,15 @@ class CountedEvidence(Evidence):
             return ""
         sensitive = {name: self.as_original(name, self.original) for name in self.sensitive}
         return next(self._ties.faults(self.original, self.cells, sensitive, self.published.counts), "")
+
+    def tally(self, name: str) -> list[tuple[Cell, int, int]]:
+        """Every distinct published cell of a column that is not coarsened, with its count; others are counted anew."""
+        if name in self.published.columns:
+            return super().tally(name)
+        rows = self.released.count([name], None, ())
+        empty = [text for text in self.plan.data.missing if not text]
+        column = rows.columns[name]
+        return count_labels(without(column, empty) if empty else column, rows.counts)
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         assert self._ties is not None

@@ -163,6 +163,12 @@ class Evidence(ABC):
         """Every distinct published cell of every quasi-identifier with its count and its first row."""
         return {name: count_labels(column, self.published.counts) for name, column in self.cells.items()}
 
+    def tally(self, name: str) -> list[tuple[Cell, int, int]]:
+        """Every distinct published cell of a column that is not coarsened, with its count and its first row."""
+        empty = [text for text in self.plan.data.missing if not text]
+        column = self.published.columns[name]
+        return count_labels(without(column, empty) if empty else column, self.published.counts)
+
     @cached_property
     def judges(self) -> Mapping[str, Column]:
         """What knows, for every quasi-identifier, what may be published."""

@@ -16,7 +16,7 @@ from hedgerow.verification.counting.statements import count_rows, count_surplus,
 from hedgerow.verification.counting.tallies import Tallies
 from hedgerow.verification.reading import formats
 from hedgerow.verification.reading.cells import Kind, decoded, map_distinct, read_as, trim
-from hedgerow.verification.reading.original import Original, positions, settled
+from hedgerow.verification.reading.original import Original, meant, positions
 from hedgerow.verification.reading.places import InDatabase, Where
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.reading.stated import read_facts
@@ -175,10 +175,7 @@ def count_original(source: Source, plan: Plan, persons: bool) -> Original:
     needed = dict.fromkeys([*plan.released_columns, *([person] if person is not None else [])])
     positions(source.header, list(needed), source.place)
     rows = source.count(names, person, () if person is None else plan.data.markers(person))
-    columns = {
-        name: settled(column, name, plan) if rows.kinds[name] == "text" else column
-        for name, column in rows.columns.items()
-    }
+    columns = {name: meant(column, name, plan, rows.kinds[name]) for name, column in rows.columns.items()}
     return Original(columns, rows.kinds, int(rows.counts.sum()), rows.counts, rows.persons)
 
 

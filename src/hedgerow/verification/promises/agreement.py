@@ -38,6 +38,9 @@ def said_by_plan(plan: Plan) -> dict[str, Any]:
         said["worths_given"] = [name for name in plan.quasi_identifiers if name in plan.research_value.levels]
     if plan.republish == "only-coarser":
         said["republish"] = plan.republish
+    treated = {name: part.treat for name, part in plan.attributes.items() if part.treat is not None}
+    if treated:
+        said["treated"] = {name: plan.short()["attributes"][name]["treat"] for name in treated}
     if plan.population is not None:
         said["population_columns"] = list(plan.population.columns or ())
     if plan.missing == "matches-any":

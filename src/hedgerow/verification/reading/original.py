@@ -16,6 +16,7 @@ from hedgerow.verification.reading.cells import Kind, as_text, distinct_cells, k
 from hedgerow.verification.reading.formats import open_original
 from hedgerow.verification.reading.tables import open_in_memory
 from hedgerow.verification.values.notation import in_notation, usual
+from hedgerow.verification.values.treatments import Rule
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,8 +84,21 @@ def read_original(source: Any, plan: Plan) -> Original:
     found = dict(zip(wanted, table.columns, strict=True))
     kinds = {name: kind_of(column) for name, column in found.items()}
     columns = {name: as_text(column) for name, column in found.items()}
-    columns |= {name: settled(column, name, plan) for name, column in columns.items() if kinds[name] == "text"}
+    columns = {name: meant(column, name, plan, kinds[name]) for name, column in columns.items()}
     return Original(columns, kinds, table.num_rows)
+
+
+def meant(column: pa.ChunkedArray, name: str, plan: Plan, kind: Kind) -> pa.ChunkedArray:
+    """Bring cells of the original to what is compared: trimmed, treated, numbers in the usual notation."""
+    written = kind == "text"
+    if written:
+        column = trim(column, plan.data.markers(name))
+    attribute = plan.attributes.get(name)
+    rule = None if attribute is None else Rule.of(attribute, plan.data)
+    if rule is not None:
+        of_value = rule.of_value
+        column = map_distinct(column, lambda value: of_value(value, written))
+    return settled(column, name, plan) if written else column
 
 
 def settled(column: pa.ChunkedArray, name: str, plan: Plan) -> pa.ChunkedArray:

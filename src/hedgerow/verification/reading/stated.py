@@ -89,6 +89,10 @@ def _suppressing(plan: Plan) -> bool:
     return plan.method.suppress
 
 
+def _treating(plan: Plan) -> bool:
+    return any(part.treat is not None for part in plan.attributes.values())
+
+
 def _only_coarser(plan: Plan) -> bool:
     return plan.republish == "only-coarser"
 
@@ -183,6 +187,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("columns_released", "list of texts", "plan", "as in the plan"),
     Fact("columns_not_released", "list of texts", "word", "but none of the columns released, and all identifiers"),
     Fact("columns_not_in_plan", "whole number", "word", _OWN),
+    Fact("treated", "object", "plan", "as in the plan", _treating),
     Fact("rules", "list", "rows", "groups that break each rule", lambda plan: bool(plan.rules)),
     Fact("worths_given", "list of texts", "plan", "as in the plan", lambda plan: bool(plan.research_value.levels)),
     Fact("missing", "text", "plan", "as in the plan", lambda plan: plan.missing == "matches-any"),

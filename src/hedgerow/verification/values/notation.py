@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hedgerow.plan import Plan
-from hedgerow.verification.values.numbers import MOST_CHARACTERS, read_number, read_span
+from hedgerow.verification.values.numbers import FROM, MOST_CHARACTERS, TO, read_number, read_span
 
 SAME = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 """Signs between thousands that count as one."""
@@ -36,6 +36,10 @@ def usual(text: str, decimal: str, thousands: str | None) -> str:
     ('1234.50', '\x0012.34', '1234', 'none')
     """
     stripped = text.strip()
+    for sign in (FROM, TO):
+        if stripped.endswith(sign):
+            point = usual(stripped.removesuffix(sign), decimal, thousands)
+            return point + sign if read_number(point) is not None else text
     whole = stripped.partition(decimal)[0]
     plain = _joined(whole, thousands)
     number = None if plain is None else plain + stripped[len(whole) :].replace(decimal, ".", 1)
@@ -67,6 +71,7 @@ def _joined(whole: str, thousands: str | None) -> str | None:
 
 
 _COMMA = re.compile(r"-?[0-9]+,[0-9]+")
+_OPEN = re.compile(r"(-?[0-9]+,[0-9]+)(\+| or less)")
 _ENDS = re.compile(r"\[(-?[0-9]+(?:,[0-9]+)?); (-?[0-9]+(?:,[0-9]+)?)([\])])")
 
 
@@ -80,6 +85,8 @@ def with_points(label: str) -> str:
     """
     if _COMMA.fullmatch(label):
         return label.replace(",", ".")
+    if found := _OPEN.fullmatch(label):
+        return found[1].replace(",", ".") + found[2]
     if ends := _ENDS.fullmatch(label):
         low, high = ends[1].replace(",", "."), ends[2].replace(",", ".")
         return f"[{low}, {high}{ends[3]}"

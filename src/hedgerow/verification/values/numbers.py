@@ -16,6 +16,8 @@ from typing import Literal
 Exact = int | Fraction
 Style = Literal["number", "whole", "half-open", "closed"]
 
+FROM, TO = "+", " or less"
+"""What stands after the point of a value that is open at its upper, or its lower end."""
 MOST_CHARACTERS = 2000
 SHORT = 64  # characters; what such texts say is remembered, because the same stand beside many others
 REMEMBERED = 1 << 16
@@ -68,6 +70,21 @@ def name_number(number: Exact) -> str:
         places += 1
     digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
     return f"{'-' if number < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+
+
+def read_open(text: str) -> tuple[Exact, bool] | None:
+    """Read what is open at one end: its point, and whether it goes up from there.
+
+    Examples
+    --------
+    >>> read_open("90+"), read_open("-2.5 or less"), read_open("90.0+"), read_open("90")
+    ((90, True), (Fraction(-5, 2), False), None, None)
+    """
+    for sign, up in ((FROM, True), (TO, False)):
+        number = read_number(text[: -len(sign)]) if text.endswith(sign) else None
+        if number is not None and name_number(number) + sign == text:
+            return number, up
+    return None
 
 
 @dataclass(frozen=True)

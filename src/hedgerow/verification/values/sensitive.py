@@ -14,7 +14,7 @@ from hedgerow.plan import Attribute
 from hedgerow.verification.values.bands import Bands
 from hedgerow.verification.values.columns import ladder_of
 from hedgerow.verification.values.dates import Dates
-from hedgerow.verification.values.numbers import Exact, read_number
+from hedgerow.verification.values.numbers import Exact, read_number, read_open
 from hedgerow.verification.values.trees import ROOT, Ladder, leaves_in_order
 
 Way = tuple[str, ...]
@@ -49,6 +49,8 @@ class Reader:
         Label of the root.
     ways
         For a tree: the ways up from all classes that it has, whether or not they occur.
+    open_ends
+        Without a hierarchy: whether 90+ and 10 or less have a place among numbers, since the plan makes such values.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Reader:
     own_leaf: bool = False
     root: str = ROOT
     ways: frozenset[Way] = frozenset()
+    open_ends: bool = False
 
     @classmethod
     def of(cls, attribute: Attribute, texts: Collection[str]) -> Reader:
@@ -71,7 +74,8 @@ class Reader:
         spec, level = attribute.hierarchy, attribute.level or 0
         own_leaf = attribute.unknown == "own-leaf-under-root"
         if spec is None:
-            return cls()
+            treat = attribute.treat
+            return cls(open_ends=treat is not None and (treat.top is not None or treat.bottom is not None))
         if spec.tree is None:
             folded = [_plain(text).casefold() for text in texts]
             ladder = ladder_of(spec, None, folded, max(map(len, folded), default=1))
@@ -95,6 +99,8 @@ class Reader:
         folded = label.casefold()
         if not self.has_hierarchy:
             number = read_number(folded)
+            if number is None and self.open_ends and (ends := read_open(folded)) is not None:
+                return Reading((folded,), (0, ends[0], folded if ends[1] else ""))
             return Reading((folded,), (1, 0, folded) if number is None else (0, number, folded))
         if self.leaves is not None and folded in self.leaves:
             return self.leaves[folded]

@@ -13,18 +13,25 @@ from hedgerow.plan.hierarchy.numbers import Number, number_label, parse_half_ope
 
 
 def _check(spec: Any, folder: Path) -> None:
-    builders.check_cuts(spec.cuts)
+    builders.check_cuts(spec.cuts, _ends(spec))
 
 
 def _build(spec: Any, labels: Sequence[str]) -> builders.Built:
-    return builders.cuts(labels, spec.cuts)
+    return builders.cuts(labels, spec.cuts, _ends(spec))
+
+
+def _ends(spec: Any) -> builders.OpenEnds:
+    return builders.OpenEnds(spec.top, spec.bottom)
 
 
 def _could_be_node(spec: Any, name: str) -> bool:
+    if _ends(spec).have(name):
+        return True
     ends = parse_half_open(name)
     if parse_number(name) is not None or ends is None:
         return parse_number(name) is not None
-    return any(ends in pairwise(points) for points in spec.cuts)
+    pieces = [piece for points in spec.cuts for piece in pairwise(points)]
+    return any(ends == _ends(spec).within(*piece, whole) for piece in pieces for whole in (True, False))
 
 
 def _begin(numbers: Sequence[Number], longest: int) -> dict[str, Any]:
@@ -49,6 +56,7 @@ DESCRIPTOR = KindDescriptor(
     as_numbers=True,
     height=lambda spec: len(spec.cuts) + 1,
     could_be_node=_could_be_node,
+    beside=("top", "bottom"),
     steps=lambda spec: ["ranges"] * len(spec.cuts),
     node_names="intervals are named like 30-39, or [30, 40) where numbers have fractions",
     rule=HierarchyRule(
