@@ -75,9 +75,10 @@ def encode_sensitive(
     present = [label for label in labels if label is not None]
     if attribute.hierarchy is None:
         keys = {label: fold(label) for label in present}
-        places = {key: _place(key, attribute) for key in keys.values()}
-        in_order = bool(places) and all(place is not None for place in places.values())
-        order = sorted(set(keys.values()), key=lambda key: places[key] if in_order else (0, key))
+        places = {key: place for key in keys.values() if (place := _place(key, attribute)) is not None}
+        different = set(keys.values())
+        in_order = bool(different) and len(places) == len(different)
+        order = sorted(different, key=lambda key: places[key] if in_order else (0, key))
         tree, leaf_node = None, np.zeros(0, np.int64)
     else:
         keys, tree = _by_hierarchy(attribute, present)
