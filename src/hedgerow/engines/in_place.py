@@ -176,11 +176,10 @@ class Values:
         return cls(found.column(alias).combine_chunks(), found.column("n").to_numpy().astype(np.int64))
 
     @classmethod
-    def of_all(cls, session: SqlSession, source: SqlSource, names: Sequence[str]) -> list[Values]:
-        """Read the values of several columns."""
+    def by_column(cls, found: pa.Table, names: Sequence[str]) -> list[Values]:
+        """Part the values of columns, ``j`` being the place of their column."""
         import pyarrow as pa
 
-        found = gathered(session, source.all_values(names))
         column = found.column("j").to_numpy()
         values = []
         for at, alias in enumerate(names):

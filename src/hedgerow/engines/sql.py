@@ -344,17 +344,6 @@ class SqlSource:
         inner = self._select({alias: self._counted_by(alias, self.names()[alias])})
         return f"SELECT {alias}, CAST(COUNT(*) AS {self.session.whole}) AS n FROM ({inner}) AS t GROUP BY {alias}"
 
-    def all_values(self, names: Sequence[str]) -> str:
-        """The distinct values of columns, each by itself: ``j`` is the place of its column in the order of names."""
-        inner = self._select({alias: self._counted_by(alias, self.names()[alias]) for alias in names})
-        listed = ", ".join(names)
-        sets = ", ".join(f"({alias})" for alias in names)
-        which = " ".join(f"WHEN GROUPING({alias}) = 0 THEN {at:d}" for at, alias in enumerate(names))
-        return (
-            f"SELECT CASE {which} END AS j, {listed}, CAST(COUNT(*) AS BIGINT) AS n FROM ({inner}) AS t"
-            f" GROUP BY GROUPING SETS ({sets})"
-        )
-
     def shown_values(self, alias: str) -> str:
         """The distinct values of one column (``v``), and as what they are released if they are released (``s``)."""
         name = self.names()[alias]

@@ -92,6 +92,19 @@ def values_of(book: Book, table: pa.Table) -> list[IntArray]:
     return unpack([numbers(table, name) for name in book.words], book.sizes)
 
 
+def find_values(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count the values of every column by itself: ``j``, the value in a column of the same name, and ``n``."""
+    import pyarrow as pa
+
+    for table in gathered(batches):
+        for at, name in enumerate(table.column_names):
+            counted = table.column(name).combine_chunks().value_counts()
+            columns = {other: pa.nulls(len(counted), table.schema.field(other).type) for other in table.column_names}
+            columns[name] = counted.field("values")
+            j = pa.array(np.full(len(counted), at, np.int32))
+            yield pa.record_batch({"j": j, **columns, "n": counted.field("counts")})
+
+
 def encode_rows(sent: Sent, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Number the values of records and count those that agree; records with a value without a leaf are left out."""
     import pyarrow as pa

@@ -36,10 +36,11 @@ from hedgerow.engines.spark_cells import alone
 from hedgerow.engines.spread import blocks, groups, rows, tasks
 from hedgerow.engines.spread.blocks import AskedOfBlocks, Bundles, LimitKeys
 from hedgerow.engines.spread.book import Book, SummedMicrodata
-from hedgerow.engines.spread.coded import PERSON, Sent, encode_rows, gathered, values_of
+from hedgerow.engines.spread.coded import PERSON, Sent, encode_rows, find_values, gathered, values_of
 from hedgerow.engines.spread.session import TaskSession
 from hedgerow.engines.spread.summed import SummedRecoding, counts_of, published_values
 from hedgerow.engines.sql import SqlSource
+from hedgerow.engines.sql import gathered as fetched
 from hedgerow.errors import DataError, Problem
 from hedgerow.measures.research_value import column_values, rules_fit
 from hedgerow.microdata import Table
@@ -54,7 +55,7 @@ BUNDLE = 250_000
 """Rows that a task clusters, or counts the groups of, at most, where blocks are not larger."""
 TASKS_PER_CORE = 2
 MOST_BLOCKS = 2_000_000
-"""Failing blocks that the driver may hold."""
+"""Failing and large blocks that the driver may hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ class _Rounds:
         """Go through the rounds."""
         tell, session = self.tell, self.session
         tell("reading", 0, 0)
-        values = Values.of_all(session, self.source, (*self.quasi, *self.sensitive))
+        values = self._found_values()
         if not values or not len(values[0].counts):
             raise DataError(Problem("empty", "The table has no records.", session.place, "give a table with records"))
         self.records = int(values[0].counts.sum())
@@ -197,9 +198,8 @@ class _Rounds:
             keep = f"{kept} WHERE what = {tasks.ROW:d} AND {book.keys[0]} >= 0"
             left, book, settled, known = self._again(book, keep, table)
         tell("measuring", 0, 0)
-        columns, sums = self._count(book, answer)
-        listed = self._listed(book, answer, sums)
-        counts = counts_of(settled, known, columns, sums, listed)
+        counted, columns, sums = self._count(book, answer, told.samples)
+        counts = counts_of(settled, known, columns, sums, sums.numbered())
         recoding = counts.measured.recoding
         assert isinstance(recoding, SummedRecoding)
         withheld = self.records - recoding.released
@@ -212,7 +212,7 @@ class _Rounds:
         reasons = {name: because[name] for name in ("failing_block", "fits_no_group", "no_leaf")}
         solution = Solution(recoding, reasons, least == withheld, details, blocks_withheld)
         by_limits = self._by_limits(first_book, first_settled, first, failing_first, gone_first)
-        return SpreadRelease(settled, table, counts, solution, by_limits, self._rows(book, answer, values))
+        return SpreadRelease(settled, table, counts, solution, by_limits, self._rows(book, answer, counted, values))
 
     def _is_simple(self, book: Book, plan: Plan, requirement: Requirement) -> bool:
         widths = [column for column in book.columns if plan.keeps_limits and has_width(column)]
@@ -254,6 +254,17 @@ class _Rounds:
 
     def _sent(self, book: Book) -> Sent:
         return Sent(book, self._has_person, self.cache)
+
+    def _found_values(self) -> list[Values]:
+        """Read the values of all columns, and how many records have each."""
+        names, types = [*self.quasi, *self.sensitive], self.session.types(self.source.keyed())
+        columns = [("j", self.session.number), *((name, types[name]) for name in names)]
+        columns.append(("n", self.session.whole_number))
+        query = f"SELECT {', '.join(names)} FROM ({self.source.keyed()}) AS t"
+        view = self._tasks("found", query, find_values, columns)
+        listed = ", ".join(["j", *names])
+        summed = f"SELECT {listed}, CAST(SUM(n) AS BIGINT) AS n FROM {view} GROUP BY {listed}"
+        return Values.by_column(fetched(self.session, summed), names)
 
     def _check_persons(self) -> None:
         if not self._has_person:
@@ -358,15 +369,17 @@ class _Rounds:
             columns.append((PERSON, self._types(book)[PERSON]))
         work = partial(blocks.count_blocks, self._sent(book), variants, asked)
         counted = asked.counted(self._tasks("counted", f"SELECT * FROM {left}", work, columns), self._has_person)
-        kept = self._kept("blocks", counted)
-        fails = f"SELECT variant, block, n FROM {kept} WHERE {asked.fails(self._has_person)}"
-        many = self.session.ask(f"SELECT COUNT(*) AS n FROM ({fails}) AS t").column("n")[0].as_py()
-        if many > MOST_BLOCKS:
+        fails, large = asked.fails(self._has_person), f"variant = 0 AND n >= {BUNDLE // 8:d}"
+        found = self.session.ask(
+            f"SELECT variant, block, n, {fails} AS failing FROM ({counted}) AS t WHERE {fails} OR ({large})"
+            f" LIMIT {MOST_BLOCKS + 1:d}"
+        )
+        if found.num_rows > MOST_BLOCKS:
             raise NotInTasks
-        bad = self.session.ask(fails)
-        large = self.session.ask(f"SELECT block, n FROM {kept} WHERE variant = 0 AND n >= {BUNDLE // 8:d}")
-        failing = list(zip(*(bad.column(name).to_pylist() for name in ("variant", "block", "n")), strict=True))
-        return failing, (large.column("block").to_numpy(), large.column("n").to_numpy())
+        variant, block, n, bad = (found.column(name).to_numpy() for name in ("variant", "block", "n", "failing"))
+        failing = list(zip(*(column[bad].tolist() for column in (variant, block, n)), strict=True))
+        is_large = (variant == 0) & (n >= BUNDLE // 8)
+        return failing, (block[is_large], n[is_large])
 
     def _failing_by_width(
         self, book: Book, plan: Plan, requirement: Requirement, left: str, limits: LimitKeys,
@@ -445,43 +458,28 @@ class _Rounds:
         names = ", ".join([*self._sent(book).names, "n", *book.keys])
         return f"SELECT {names} FROM {answer} WHERE what = {tasks.ROW:d} AND {book.keys[0]} >= 0"
 
-    def _count(self, book: Book, answer: str) -> tuple[Any, groups.Sums]:
-        """Count the groups."""
+    def _count(
+        self, book: Book, answer: str, samples: Sequence[tuple[tuple[int, ...], int]]
+    ) -> tuple[str, Any, groups.Sums]:
+        """Count the groups, and put them in order; returns how statements name what tasks gave."""
         sent, long, small = self._sent(book), self.session.whole_number, self.session.number
         columns = [*self._coded_columns(book), *((name, long) for name in book.keys)]
-        query = self._released(book, answer)
         number = max(TASKS_PER_CORE * self.session.cores, -(-self.records // BUNDLE))
-        deal = partial(groups.deal_groups, book.keys, number)
-        dealt = self._tasks("grouped", query, deal, [*columns, ("task", small)])
-        layout = [*((name, long) for name in groups.COLUMNS), ("said", self.session.bytes)]
-        work = partial(groups.count_groups, sent)
+        deal = partial(groups.deal_ranges, book.keys, groups.bounds_of(samples, number))
+        dealt = self._tasks("grouped", self._released(book, answer), deal, [*columns, ("task", small)])
+        layout = [*((name, long) for name in groups.Layout(book).names), ("said", self.session.bytes)]
+        work = partial(groups.count_groups, sent, not self.plan.columns("other"))
         counted = self._tasks("sums", f"SELECT * FROM {dealt}", work, layout, number, keep=True)
         by = ", ".join(groups.COLUMNS[:6])
         found = self.session.ask(
             f"SELECT {by}, CAST(SUM(groups) AS BIGINT) AS groups, CAST(SUM(records) AS BIGINT) AS records"
-            f" FROM {counted} WHERE what <> {groups.SAID:d} GROUP BY {by}"
+            f" FROM {counted} WHERE what < {groups.SAID:d} GROUP BY {by}"
         )
         sums = groups.Sums()
         said = self.session.ask(f"SELECT said FROM {counted} WHERE what = {groups.SAID:d}")
         for one in sorted(said.column("said").to_pylist()):  # sums of fractions depend on their order
             sums.add(pickle.loads(one))
-        return published_values(book, found), sums
-
-    def _listed(self, book: Book, answer: str, sums: groups.Sums) -> list[tuple[int, str]]:
-        """Number the groups that are listed, as they stand in the release."""
-        if not sums.listed:
-            return []
-        marks = sorted({key for key, _ in sums.listed})
-        keys = ", ".join(book.keys)
-        query = f"SELECT {keys} FROM ({self._released(book, answer)}) AS t GROUP BY {keys}"
-        work = partial(groups.count_before, book.keys, marks)
-        view = self._tasks(
-            "before", query, work, [("mark", self.session.whole_number), ("n", self.session.whole_number)]
-        )
-        found = self.session.ask(f"SELECT mark, CAST(SUM(n) AS BIGINT) AS n FROM {view} GROUP BY mark")
-        place = dict(zip(found.column("mark").to_pylist(), found.column("n").to_pylist(), strict=True))
-        number = {key: place.get(at, 0) for at, key in enumerate(marks)}
-        return [(number[key], name) for key, name in sums.listed]
+        return counted, published_values(book, found), sums
 
     def _by_limits(
         self, book: Book, plan: Plan, left: str, withheld: int, failing: _Failing
@@ -526,8 +524,8 @@ class _Rounds:
 
     # ---- rows --------------------------------------------------------------------------------------------------------
 
-    def _rows(self, book: Book, answer: str, values: Sequence[Any]) -> Rows:
-        """Return the rows; they are put in order when they are asked for."""
+    def _rows(self, book: Book, answer: str, counted: str, values: Sequence[Any]) -> Rows:
+        """Return the rows; they are written out when they are asked for."""
         session, sent = self.session, self._sent(book)
         types = session.types(self.source.keyed())
         claimed = [(alias, types[alias]) for alias in self.names]
@@ -535,15 +533,15 @@ class _Rounds:
         claim = self._tasks("claim", self._released(book, answer), partial(rows.claim_rows, sent), claimed)
 
         def select() -> Selected:
-            query = self._ordered(book, answer)
+            query = self._ordered(book, answer, counted)
             return Selected(session.schema_of(query), lambda: session.stream(query), query)
 
         return Rows(select, rows.SpreadLink(claim, self.source))
 
-    def _ordered(self, book: Book, answer: str) -> str:
+    def _ordered(self, book: Book, answer: str, counted: str) -> str:
         """Return the statement of the rows, in order."""
         session, plan, sent = self.session, self.plan, self._sent(book)
-        small, long = session.number, session.whole_number
+        small = session.number
         kept = plan.columns("sensitive", "other")
         others = plan.columns("other")
         alias_of = {name: f"r{at}" for at, name in enumerate(plan.columns("sensitive"))}
@@ -560,15 +558,8 @@ class _Rounds:
             shown.append(array.take(_array(by_place)))
             shown_types[f"r{at}"] = kind
         if not others:
-            ranked = self._tasks(
-                "ranked",
-                self._released(book, answer),
-                partial(rows.rank_rows, sent),
-                [*((name, long) for name in book.keys), *places, ("n", long)],
-            )
-            by = ", ".join([*book.keys, *(name for name, _ in places)])
-            order = ", ".join([*book.keys, *(alias_of[name] for name in kept)])
-            query = f"SELECT {by}, CAST(SUM(n) AS BIGINT) AS n FROM {ranked} GROUP BY {by} ORDER BY {order}"
+            found = ", ".join([*book.keys, *(name for name, _ in places), "n"])
+            query = f"SELECT {found} FROM {counted} WHERE what = {groups.ROWS:d}"  # tasks have put them in order
             other_types: dict[str, Any] = {}
         else:
             query, other_types = self._numbered(book, answer, places, [alias_of[name] for name in kept])

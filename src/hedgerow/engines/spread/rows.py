@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def rank_rows(sent: Sent, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give, for every row of an answer, what it is published as and the places of its sensitive values."""
-    import pyarrow as pa
-
-    book = sent.book
-    for table in gathered(batches):
-        columns = {name: table.column(name) for name in book.keys}
-        values = values_of(book, table)[len(book.columns) :]
-        for at, ((rank, _), of_row) in enumerate(zip(book.ranks, values, strict=True)):
-            columns[f"r{at}"] = pa.array(rank[of_row].astype(np.int32))
-        columns["n"] = table.column("n")
-        yield from pa.table(columns).to_batches()
-
-
 def publish_rows(
     sent: Sent, shown: Sequence[pa.Array], columns: Sequence[tuple[str, str]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:

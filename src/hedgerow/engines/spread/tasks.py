@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CLASS_BITS = 32
 """Bits of the number of a class that tell it from others of its task."""
+SAMPLES = 100
+"""How many records of a task stand for all in dealing out what they are published as."""
 ROW, CLASS, PART, SAID = range(4)
 """What a row of an answer says: what some records are published as; the class of records; which records of a class are
 in which group; what is said of the task as a whole."""
@@ -76,6 +78,8 @@ class Told:
     siblings
         Of the two smallest parts that were one before: what they are ordered by among those of other tasks, and what
         they lose apart, compared with together; None if nothing was split.
+    samples
+        Some of what records are published as, evenly drawn, and how many records each stands for.
     """
 
     blocks: int = 0
@@ -84,6 +88,7 @@ class Told:
     split: int = 0
     parts: int = 0
     siblings: tuple[tuple[int, ...], Fraction | None] | None = None
+    samples: tuple[tuple[tuple[int, ...], int], ...] = ()
 
     def and_(self, other: Told) -> Told:
         """Put together what two tasks say."""
@@ -99,6 +104,7 @@ class Told:
             self.split + other.split,
             self.parts + other.parts,
             min(found, key=lambda pair: pair[0], default=None),
+            self.samples + other.samples,
         )
 
 
@@ -149,7 +155,9 @@ def cluster(sent: Sent, job: BlockJob, batches: Iterable[pa.RecordBatch]) -> Ite
         clusters = whole_cells(microdata, requirement, cells, clusters.group_of, of_block)
         over = clusters.group_of < 0
     told = replace(told, over=int(over.sum()))
-    yield from _rows(sent, job, table, microdata, clusters, task)
+    words = sent.book.published_keys(clusters)
+    told = replace(told, samples=_samples(words, clusters.group_of))
+    yield from _rows(sent, job, table, microdata, clusters, words, task)
     yield _said(sent, table.schema, told)
 
 
@@ -164,13 +172,30 @@ def _siblings(job: BlockJob, microdata: Microdata, split: Split) -> tuple[tuple[
     return place, loss_of_splitting(microdata, job.plan, job.requirement, split, 1)
 
 
+def _samples(words: list[IntArray], group_of: IntArray) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """Draw some of what records are published as."""
+    sizes = np.bincount(group_of[group_of >= 0], minlength=len(words[0]))
+    order = np.lexsort(words[::-1])
+    ends = np.cumsum(sizes[order])
+    if not len(ends) or not ends[-1]:
+        return ()
+    each = max(int(ends[-1]) // SAMPLES, 1)
+    drawn = order[np.searchsorted(ends, np.arange(each // 2, int(ends[-1]), each), side="right")]
+    return tuple((tuple(int(word[at]) for word in words), each) for at in drawn.tolist())
+
+
 def _rows(
-    sent: Sent, job: BlockJob, table: pa.Table, microdata: Microdata, clusters: Recoding, task: int
+    sent: Sent,
+    job: BlockJob,
+    table: pa.Table,
+    microdata: Microdata,
+    clusters: Recoding,
+    words: list[IntArray],
+    task: int,
 ) -> Iterator[pa.RecordBatch]:
     """Say how many records of every row are published as what; of what is withheld, as nothing: −1."""
     import pyarrow as pa
 
-    words = sent.book.published_keys(clusters)
     group, row = clusters.group_of, microdata.record_of
     starts = starts_of_runs([row.astype(np.uint64), (group + 1).astype(np.uint64)])
     length = np.diff(np.append(starts, len(row)))
