@@ -49,6 +49,10 @@ class DuckDBTasks(DuckDBSession):
         """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
         return f"CAST(HASH({columns}) % {tasks:d} AS INTEGER)"
 
+    def fingerprints(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Write two numbers of 64 bits, the same for rows that agree in some columns, and hardly ever for others."""
+        return tuple(f"HASH(ROW({at:d}, {', '.join(columns)}))" for at in range(2))
+
     def keep_on_disk(self, name: str, query: str) -> str:
         """Keep the rows of a query in the private folder, under a name."""
         with self._own_words():

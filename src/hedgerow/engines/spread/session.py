@@ -37,6 +37,9 @@ class TaskSession(SqlSession, Protocol):
     def task_of(self, columns: str, tasks: int) -> str:
         """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
 
+    def fingerprints(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Write numbers that rows have in common if they agree in some columns, and hardly ever else."""
+
     def keep_on_disk(self, name: str, query: str) -> str:
         """Keep the rows of a query where they lie, on disk, under a name."""
 
