@@ -52,6 +52,11 @@ CONTROLS = {
     "attributes.level": "alike-level-Diagnose",
     "privacy.k": "k",
     "privacy.k_map": "k-map",
+    "privacy.presence.at_least": "presence-least",
+    "privacy.presence.at_most": "presence-most",
+    "population.file": "population-place",
+    "population.columns": "population-by-PLZ",
+    "population.count": "population-count",
     "privacy.p": "p",
     "privacy.l.distinct": "l-form",
     "privacy.l.entropy": "l-form",
@@ -87,11 +92,6 @@ NEED_NONE = {
     "data.format": "the ending of a file says it, and only files with an ending that is known are taken",
     "attributes.hierarchy.file": "a file that is brought is written out as a tree, so that the plan needs no other file",
     "unit.publish": "there is one way so far",
-    "population.file": "it is given on the command line: --population FILE",
-    "population.columns": "as population.file",
-    "population.count": "as population.file",
-    "privacy.presence.at_least": "it is about a population: as population.file",
-    "privacy.presence.at_most": "as privacy.presence.at_least",
 }
 
 
@@ -125,6 +125,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         _decide(session)
         for page in (data, promise):
             found |= controls_of(session, page.show)
+        (folder / "register.csv").write_text("PLZ\n10115\n")
+        assert not bench.count_in(str(folder / "register.csv"))
+        found |= controls_of(session, promise.show)
+        assert not bench.count_nowhere()
         for column in ("PLZ", FREE):
             found |= controls_of(session, partial(limits.show, column))
         for kind in ("flat", "free", *(kind.name for kind in HIERARCHY_KINDS if kind.rule is not None)):

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow import Plan
 from hedgerow.evaluation.synthetic import clinic, write_demo
-from hedgerow.studio.runs import Run
+from hedgerow.studio.runs import Run, RunData
 from hedgerow.studio.settings import Settings
 from hedgerow.studio.stores import offered_stores, shown_store
 from hedgerow.studio.workbench import Workbench
@@ -20,7 +20,7 @@ LONG = 120
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("session")
     data, plan = write_demo(folder, clinic(records=200))
-    made = Run.start(1, "", str(data), "patients", Plan.load(plan), folder)
+    made = Run.start(1, "", RunData(str(data), "patients"), Plan.load(plan), folder)
     made.job.wait(LONG)
     return made
 
@@ -59,7 +59,7 @@ def test_patterns_belong_to_the_run_and_the_last_question_counts(run: Run) -> No
 
 def test_a_run_that_is_closed_leaves_nothing(tmp_path: Path) -> None:
     data, plan = write_demo(tmp_path, clinic(records=200))
-    made = Run.start(2, "mine", str(data), "patients", Plan.load(plan), tmp_path)
+    made = Run.start(2, "mine", RunData(str(data), "patients"), Plan.load(plan), tmp_path)
     assert made.title == "mine"
     made.close()
     assert not made.running

@@ -16,7 +16,7 @@ from hedgerow.errors import DataError, HedgerowError, Problem
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.people import at_hand, is_elsewhere, people_asked, people_of, plan_of_people
-from hedgerow.microdata.read import file_extent
+from hedgerow.microdata.read import column_names, file_extent
 from hedgerow.outside.server import check_path, is_server
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import DataFormat, Plan
@@ -73,16 +73,34 @@ def open_engine(
 
 
 @contextlib.contextmanager
+def _opened_there(place: str, master: str | None = None) -> Iterator[Any]:
+    """Open the engine of a table on a server, or where only Spark reaches."""
+    options = {} if master is None or is_server(place) else {"master": master}
+    with contextlib.closing(suited(place).opened(EngineWish(place, None, options))) as engine:
+        yield engine
+
+
+def _names(engine: Any) -> tuple[str, ...]:
+    return tuple(column.name for column in engine.session.columns())
+
+
+def columns_of(place: str, plan: Plan) -> tuple[str, ...]:
+    """Return the names of the columns of a table of people, wherever it is."""
+    if not is_elsewhere(place):
+        return column_names(Path(place), DataFormat(missing=plan.data.missing))
+    with _opened_there(place) as engine:
+        return _names(engine)
+
+
+@contextlib.contextmanager
 def _people_at_hand(plan: Plan, master: str | None) -> Iterator[None]:
     """Fetch the people whom a plan counts in, if they are where only an engine reaches: counted there, and once."""
     asked = plan.population
     if asked is None or asked.file is None or not is_elsewhere(asked.file):
         yield
         return
-    options = {} if master is None or is_server(asked.file) else {"master": master}
-    with contextlib.closing(suited(asked.file).opened(EngineWish(asked.file, None, options))) as engine:
-        there = tuple(column.name for column in engine.session.columns())
-        asked = people_asked(plan, there, engine.place)
+    with _opened_there(asked.file, master) as engine:
+        asked = people_asked(plan, _names(engine), engine.place)
         also = () if asked.count is None else (asked.count,)
         table = engine.read(plan_of_people(asked, plan.data.missing), also)
         people = people_of(asked, table.columns, table.counts, engine.place)

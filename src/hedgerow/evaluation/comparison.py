@@ -19,6 +19,7 @@ from hedgerow.microdata.households import alike_by_kind
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.outside.notebook import html_table
 from hedgerow.plan import Method, Plan, Privacy
+from hedgerow.plan.check_unit import METHODS_OF_UNITS
 from hedgerow.plan.concepts import MEASURES, METHODS, MeasureDescriptor
 from hedgerow.privacy import risks
 from hedgerow.privacy.matching import matching_records
@@ -45,6 +46,15 @@ def variants(usual: bool = False) -> dict[str, dict[str, Any]]:
         for variant in method.variants
         if variant.usual or not usual
     }
+
+
+def usual_for(plan: Plan) -> list[str]:
+    """Return what is compared unasked: the usual methods, without those that do not go with what the plan links."""
+    names = variants(usual=True)
+    if plan.unit is None:
+        return list(names)
+    of_units = [method for method in METHODS if method.name in METHODS_OF_UNITS]
+    return [variant.name for method in of_units for variant in method.variants if variant.usual or not variant.options]
 
 
 def compared_measures() -> list[MeasureDescriptor]:
@@ -220,7 +230,7 @@ def compare_methods(
     patience: Patience | None = None,
 ) -> Comparison:
     """Make and measure releases of a table by several methods; it is read once, and encoded once for all that agree."""
-    runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or variants(usual=True))]
+    runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or usual_for(asked))]
     others = asked.columns("other")
     tell("reading", 0, 0)
     table = source.read(asked, others if target in others else ())

@@ -189,9 +189,17 @@ def without_column(plan: Plan, name: str) -> Plan:
     >>> plan = Plan.from_dict({"attributes": dict.fromkeys(["sex", "ward"], "quasi-identifier"), "privacy": {"k": 2}})
     >>> without_column(plan, "ward")
     Plan(k=2, quasi-identifiers: sex)
+    >>> without_column(plan.replace(unit={"column": "house", "same": ["ward"]}), "ward").unit.same
+    ()
     """
     asked = plan.to_dict()
     changes: dict[str, Any] = {"attributes": {**asked["attributes"], name: "identifier"}}
+    if plan.unit is not None:
+        named = {part: [one for one in getattr(plan.unit, part) if one != name] for part in ("same", "order")}
+        changes["unit"] = {**asked["unit"], **named}
+    if plan.population is not None and plan.population.columns is not None and name in plan.population.columns:
+        columns = {own: theirs for own, theirs in plan.population.columns.items() if own != name}
+        changes["population"] = {**asked["population"], "columns": columns or None}
     if asked.get("rules"):
         changes["rules"] = [rule for rule in asked["rules"] if rule["attribute"] != name]
     if isinstance(asked.get("weights"), dict):

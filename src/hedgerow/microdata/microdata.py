@@ -114,6 +114,11 @@ class Microdata:
         """Profile of every unit."""
         return np.repeat(np.arange(len(self.profiles)), self.counts)
 
+    @property
+    def planned_profiles(self) -> IntArray:
+        """The profiles with columns in the plan's order."""
+        return self.profiles[:, np.argsort(self.index_order)].astype(np.int64)
+
     def codes(self, position: int) -> npt.NDArray[Any]:
         """Code of every profile in one quasi-identifier, by its position in the plan's order."""
         return self.profiles[:, self.index_order.index(position)]
@@ -206,8 +211,7 @@ def _with_population(microdata: Microdata, plan: Plan) -> Microdata:
     population = populate(plan, microdata.columns)
     if population is None:
         return microdata
-    profiles = microdata.profiles[:, np.argsort(microdata.index_order)].astype(np.int64)
-    absent = population.absent(microdata.columns, profiles)
+    absent = population.as_they_are(microdata.columns, microdata.planned_profiles) == 0
     if absent.any():
         records = int(microdata.counts[absent].sum())
         message = (

@@ -34,14 +34,14 @@ MOST_PEOPLE = 1 << 40
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class Populace:
     """People as they were read: what they are looked up by, under the plan's names; how many each row stands for."""
 
     columns: Mapping[str, pa.ChunkedArray]
     counts: IntArray
 
 
-Fetched = Mapping[str, tuple[PopulationTable, People]]
+Fetched = Mapping[str, tuple[PopulationTable, Populace]]
 _AT_HAND: ContextVar[Fetched | None] = ContextVar("people who were fetched", default=None)
 
 
@@ -51,7 +51,7 @@ def is_elsewhere(place: str) -> bool:
 
 
 @contextmanager
-def at_hand(asked: PopulationTable, people: People) -> Iterator[None]:
+def at_hand(asked: PopulationTable, people: Populace) -> Iterator[None]:
     """Have people at hand who were fetched from elsewhere, as long as work is done with them."""
     assert asked.file is not None
     token = _AT_HAND.set({**(_AT_HAND.get() or {}), asked.file: (asked, people)})
@@ -61,7 +61,7 @@ def at_hand(asked: PopulationTable, people: People) -> Iterator[None]:
         _AT_HAND.reset(token)
 
 
-def fetched(place: str) -> tuple[PopulationTable, People]:
+def fetched(place: str) -> tuple[PopulationTable, Populace]:
     """Return people who are at hand, and the columns by which they are looked up."""
     found = (_AT_HAND.get() or {}).get(place)
     if found is None:
@@ -76,9 +76,8 @@ def counted_in(plan: Plan, population: Any) -> Iterator[Plan]:
     if population is None:
         yield plan
         return
-    asked = plan.population or PopulationTable()
     if isinstance(population, str | Path):
-        yield plan.model_copy(update={"population": asked.model_copy(update={"file": str(population)})})
+        yield plan.counting_in(str(population))
         return
     import pyarrow.parquet
 
@@ -86,10 +85,10 @@ def counted_in(plan: Plan, population: Any) -> Iterator[Plan]:
     with PrivateFolder() as scratch:  # so that it is read as every other, wherever that happens
         path = scratch.path / "population.parquet"
         pyarrow.parquet.write_table(stream_table(population), path)
-        yield plan.model_copy(update={"population": asked.model_copy(update={"file": str(path)})})
+        yield plan.counting_in(str(path))
 
 
-def in_file(plan: Plan, path: Path) -> tuple[PopulationTable, People]:
+def in_file(plan: Plan, path: Path) -> tuple[PopulationTable, Populace]:
     """Read people from a file, and say which of its columns they are looked up by."""
     if not path.is_file():
         message = "The population does not exist or is no file."
@@ -109,11 +108,11 @@ def plan_of_people(asked: PopulationTable, missing: Sequence[str]) -> Plan:
     return Plan.from_dict({"attributes": roles, "privacy": {"k": 2}, "data": {"missing": list(missing)}})
 
 
-def people_of(asked: PopulationTable, columns: Mapping[str, pa.ChunkedArray], rows: IntArray, place: str) -> People:
+def people_of(asked: PopulationTable, columns: Mapping[str, pa.ChunkedArray], rows: IntArray, place: str) -> Populace:
     """Take people from a table that was read, of which each row is there so many times."""
     assert asked.columns is not None
     counts = rows if asked.count is None else rows * _people(columns[asked.count], place)
-    return People({own: columns[theirs] for own, theirs in asked.columns.items()}, counts)
+    return Populace({own: columns[theirs] for own, theirs in asked.columns.items()}, counts)
 
 
 @lru_cache(maxsize=2)
@@ -124,7 +123,7 @@ def _read(
     columns: tuple[tuple[str, str], ...],
     count: str | None,
     missing: tuple[str, ...],
-) -> People:
+) -> Populace:
     """Read a population once, as long as its file does not change."""
     asked = PopulationTable(columns=dict(columns), count=count)
     table = read_table(path, plan_of_people(asked, missing))

@@ -130,15 +130,14 @@ class Population:
         np.add.at(people, number, self.counts)
         return _count(np.stack(theirs, axis=1)[first], people, ranges)
 
-    def absent(self, columns: tuple[QuasiIdentifier, ...], profiles: IntArray) -> Mask:
-        """Tell which combinations of codes of the microdata (columns in the plan's order) nobody here has."""
+    def as_they_are(self, columns: tuple[QuasiIdentifier, ...], profiles: IntArray) -> IntArray:
+        """Count the people who have each combination of codes of the microdata (columns in the plan's order)."""
         shown = []
         for position, column in enumerate(columns):
             codes = profiles[:, position].astype(np.int64)
             leaf = column.hierarchy.leaf_nodes[codes] if isinstance(column, TreeColumn) else codes
             shown.append(Shown(codes, codes, leaf))
-        found: Mask = self.fitting(columns, shown, within_limits=False) == 0
-        return found
+        return self.fitting(columns, shown, within_limits=False)
 
 
 def _nodes_at(column: TreeColumn, level: int, within_limits: bool) -> IntArray:

@@ -12,7 +12,7 @@ from hedgerow.errors import PlanError, Problem, escape_text
 from hedgerow.outside.intake import is_deeper, read_bytes
 from hedgerow.plan.check import parse
 from hedgerow.plan.concepts import METHODS
-from hedgerow.plan.model import Attribute, PlanModel, with_ends
+from hedgerow.plan.model import Attribute, PlanModel, PopulationTable, with_ends
 from hedgerow.plan.places import MOST_BYTES, MOST_DEPTH, NOWHERE, read_yaml
 from hedgerow.plan.write import plan_to_yaml, short_forms
 
@@ -126,6 +126,28 @@ class Plan(PlanModel):
         if self.research_value.levels is not None and not METHODS[self.method.name].needs_levels:
             changes["research_value"] = self.research_value.model_copy(update={"levels": None})
         return self.model_copy(update=changes)
+
+    def counting_in(self, place: str | None) -> Plan:
+        """Return the plan that counts people in the table at a place; None: without all it asks of a population.
+
+        A plan that is taken from elsewhere names no file, and much can be said of a table without its population.
+
+        Examples
+        --------
+        >>> asked = {"attributes": {"sex": "quasi-identifier"}, "privacy": {"k": 5, "k_map": 9}, "population": {}}
+        >>> plan = Plan.from_dict(asked)
+        >>> plan.counting_in("register.csv").population.file
+        'register.csv'
+        >>> plan.counting_in(None).privacy.of_population
+        False
+        """
+        if place is not None:
+            asked = self.population or PopulationTable()
+            return self.model_copy(update={"population": asked.model_copy(update={"file": place})})
+        privacy = self.privacy
+        if not self.estimates_k_map or privacy.presence is not None:
+            privacy = privacy.model_copy(update={"k_map": None, "presence": None})
+        return self.model_copy(update={"population": None, "privacy": privacy})
 
     def _with_form(self, attribute: Attribute) -> Attribute:
         """Return a column that says how its days are written, where the plan says it for all."""

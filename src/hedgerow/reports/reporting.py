@@ -199,7 +199,7 @@ def report(
     effects: tuple[LimitEffect, ...] = ()
     if original is not None:
         tell("reading", 0, 0)
-        effects = measure_limits(*read_microdata(original, plan), tell)
+        effects = measure_limits(*read_microdata(original, plan.counting_in(None)), tell)
     measured = [effect.to_dict() for effect in effects]
     audit = None if store is None else _audited(store, facts, tell)
     extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit, audience)

@@ -91,7 +91,10 @@ class TableReading:
         from hedgerow.plan.commented import with_comments
 
         base = None if asked["folder"] is None else Path(asked["folder"])
-        return {"text": with_comments(asked["text"], self._given_plan(asked), base)}
+        plan = self._given_plan(asked)
+        if asked.get("population") is not None:
+            plan = plan.counting_in(asked["population"])
+        return {"text": with_comments(asked["text"], plan, base)}
 
     def store(self, asked: Asked) -> Answer:
         """Look at the history of a maintained release."""
@@ -128,12 +131,39 @@ class TableReading:
         kept = {name: told[name] for name in ("people", "unique", "k", "columns", "parts", "disclosures")}
         return {**kept, "telling": [asdict(one) for one in found.telling[:MOST_COMBINATIONS]]}
 
+    def population_columns(self, asked: Asked) -> Answer:
+        """Name the columns of a table of the population."""
+        from hedgerow.engines.opening import columns_of
+
+        columns = columns_of(asked["population"], self._given_plan(asked))
+        if len(columns) > MOST_COLUMNS or any(len(name) > LONGEST_NAME for name in columns):
+            message = f"The population has more than {MOST_COLUMNS:,} columns, or names that are too long."
+            raise DataError(Problem("too-much", message, hint="leave some out"))
+        return {"columns": columns}
+
+    def population(self, asked: Asked) -> Answer:
+        """Count the people of a population whom the records fit as they are."""
+        microdata, _ = self._peopled(asked)
+        people = microdata.population
+        fitting = people.as_they_are(microdata.columns, microdata.planned_profiles)
+        return {
+            "columns": list(people.asked.columns),
+            "people": people.people,
+            "left_out": people.left_out,
+            "records": microdata.records,
+            "fewest": int(fitting.min(initial=people.people)),
+            "alone": int(microdata.counts[fitting == 1].sum()),
+        }
+
     def proposed_limits(self, asked: Asked) -> Answer:
         """Propose limits for some columns, so that no more than a share must be withheld."""
         from hedgerow.evaluation.tightening import propose_for
 
         plan = self._given_plan(asked)
-        microdata, settled = self._microdata(asked), self._planned(asked)
+        if asked.get("population") is None:
+            plan, microdata, settled = plan.counting_in(None), self._microdata(asked), self._planned(asked)
+        else:
+            microdata, settled = self._peopled(asked)
         return propose_for(microdata, settled, plan, asked["withhold"], asked["columns"]).to_dict()
 
     def look(self, asked: Asked) -> Answer:
@@ -283,7 +313,14 @@ class TableReading:
         return self._plan[1]
 
     def _planned(self, asked: Asked) -> Any:
-        return self._given_plan(asked).settled()
+        """Return the plan as far as a look at the table needs it: people of a population are counted for themselves."""
+        return self._given_plan(asked).counting_in(None).settled()
+
+    def _peopled(self, asked: Asked) -> Any:
+        """Read the table, and the population that is given, anew."""
+        from hedgerow.engines.opening import read_microdata
+
+        return read_microdata(asked["place"], self._given_plan(asked).counting_in(asked["population"]).settled())
 
     def _microdata(self, asked: Asked) -> Any:
         """Read the table as a plan says; it is read anew only when something else than limits has changed."""
@@ -366,7 +403,7 @@ def _short(text: str) -> str:
 
 QUESTIONS = (
     *("examine", "plan", "written", "store", "fits", "outlook", "explanation", "look", "lifted", "examples", "levels"),
-    *("proposed_limits", "hierarchy", "first_wish", "wish", "assessment"),
+    *("proposed_limits", "hierarchy", "first_wish", "wish", "assessment", "population", "population_columns"),
 )
 
 

@@ -17,6 +17,15 @@ from hedgerow.reports.verdict import risks_of_facts
 from hedgerow.studio.jobs import Job, State
 
 
+@dataclass(frozen=True)
+class RunData:
+    """What a release is made from: where the table is, what it is called, where the population is, if there is one."""
+
+    place: str = field(repr=False)
+    name: str
+    population: str | None = field(default=None, repr=False)
+
+
 @dataclass(eq=False)
 class Run:
     """A release being made, or made.
@@ -42,14 +51,14 @@ class Run:
     job: Job
     patterns: Job | None = None
     attack: Job | None = None
+    population: str | None = field(default=None, repr=False)
 
     @classmethod
     def start(
         cls,
         number: int,
         title: str,
-        data: str,
-        data_name: str,
+        data: RunData,
         plan: Plan,
         folder: Path,
         ended: Callable[[Job], None] | None = None,
@@ -58,8 +67,10 @@ class Run:
         own = folder / f"run-{number}"
         own.mkdir(mode=0o700)
         (own / "plan.yaml").write_text(plan.to_yaml(), encoding="utf-8")
-        task = {"task": "release", "data": data, "plan": str(own / "plan.yaml"), "output": str(own / "release")}
-        return cls(number, title or _title(plan), data, data_name, plan, own, Job(task, ended, own))
+        files = {"plan": str(own / "plan.yaml"), "output": str(own / "release")}
+        task = {"task": "release", "data": data.place, "population": data.population, **files}
+        job = Job(task, ended, own)
+        return cls(number, title or _title(plan), data.place, data.name, plan, own, job, population=data.population)
 
     @property
     def release(self) -> Path:
@@ -112,14 +123,16 @@ class Run:
         if self.patterns is not None:
             self.patterns.cancel()
         plan = str(self.folder / "plan.yaml")
-        self.patterns = Job({"task": "patterns", "data": self.data, "plan": plan, "target": target}, folder=self.folder)
+        task = {"task": "patterns", "data": self.data, "plan": plan, "population": self.population, "target": target}
+        self.patterns = Job(task, folder=self.folder)
         return self.patterns
 
-    def attack_it(self, columns: Sequence[str]) -> Job:
-        """Attack the release with what somebody may know who knows these columns."""
+    def attack_it(self, columns: Sequence[str] | None, knowledge: str | None = None, key: str | None = None) -> Job:
+        """Attack the release with what somebody may know who knows these columns, or what a register says of them."""
         if self.attack is not None:
             self.attack.cancel()
-        task = {"task": "attack", "data": self.data, "release": str(self.release), "columns": list(columns)}
+        known = {"columns": None if columns is None else list(columns), "knowledge": knowledge, "key": key}
+        task = {"task": "attack", "data": self.data, "release": str(self.release), **known}
         self.attack = Job(task, folder=self.folder)
         return self.attack
 

@@ -24,7 +24,7 @@ from hedgerow.plan.hierarchy import Hierarchy
 from hedgerow.studio.differences import in_short_words
 from hedgerow.studio.jobs import Job
 from hedgerow.studio.reader import TableReader
-from hedgerow.studio.runs import Run
+from hedgerow.studio.runs import Run, RunData
 from hedgerow.studio.stores import StoreView, store_of
 from hedgerow.studio.views import (
     ColumnView,
@@ -83,6 +83,26 @@ class TableSource:
 
 
 @dataclass(frozen=True)
+class PeopleSource:
+    """The table of the people whom the records were drawn from.
+
+    Attributes
+    ----------
+    place, name
+        As those of a table.
+    columns
+        Its columns.
+    own
+        Whether a plan file may name it: it is no copy that was brought here.
+    """
+
+    place: str = field(repr=False)
+    name: str
+    columns: tuple[str, ...] = field(repr=False)
+    own: bool = False
+
+
+@dataclass(frozen=True)
 class PlanFile:
     """The file that a plan comes from.
 
@@ -104,6 +124,7 @@ class Workbench:
     def __init__(self, folder: Path, reader: TableReader | None = None) -> None:
         self._folder, self._reader = folder, reader or TableReader(folder)
         self.source: TableSource | None = None
+        self.people: PeopleSource | None = None
         self.plan: Plan | None = None
         self.plan_file = PlanFile(None, None)
         self.runs: list[Run] = []
@@ -129,11 +150,13 @@ class Workbench:
         place = str(place) if is_server(place) else str(Path(place).absolute())
         file = None if plan is None else str(Path(plan).absolute())
         found = self._reader.ask("examine", place, plan_file=file, form=None, draft=True)
+        named = found["plan"].get("population", {}).pop("file", None)  # the owner's own plan may name one
         taken = Plan.from_dict(found["plan"], base=None)
+        people = None if named is None else self._people_at(named, taken, own=True)
         name = name or (shown(place) if is_server(place) else Path(place).name)
         source = TableSource(place, name, None, 0, (), ()).seen_anew(found)
         with self._lock:
-            self.source = source
+            self.source, self.people = source, people
             self.rows_are_people = False
             self.plan_file = PlanFile(found["text"], None if file is None else Path(file))
             self._drafted = taken if plan is None else None
@@ -264,6 +287,8 @@ class Workbench:
         if file.text is None:
             return plan.to_yaml()
         asked = {"plan": _plain(plan.to_dict()), "text": file.text, "folder": None if folder is None else str(folder)}
+        if folder is not None and self.people is not None and self.people.own:
+            asked["population"] = self._population
         return str(self._reader.ask("written", **asked)["text"])
 
     def save_plan(self, place: Path, over: bool = False) -> None:
@@ -346,6 +371,7 @@ class Workbench:
 
     def _ask(self, question: str, plan: Plan, **more: Any) -> dict[str, Any]:
         assert self.source is not None
+        more = {"population": self._population, **more}
         return self._reader.ask(question, self.source.place, plan=_plain(plan.to_dict()), **more)
 
     def _planned(self) -> Plan:
@@ -362,7 +388,7 @@ class Workbench:
         if self._nodes is not None:
             self._nodes[1].cancel()
         asked = {"which": which, "sort": sort, "most": most}
-        job = self.begin({"task": "nodes", "data": self.source.place, "plan": _plain(plan.to_dict()), **asked})
+        job = self.begin({"task": "nodes", **self._task(plan), **asked})
         self._nodes = self._nodes_of(plan), job
         return job
 
@@ -391,7 +417,12 @@ class Workbench:
         """Try what leaving out each column that another tells of would save."""
         plan = self._planned()
         assert self.source is not None
-        return self.begin({"task": "leaving-out", "data": self.source.place, "plan": _plain(plan.to_dict())})
+        return self.begin({"task": "leaving-out", **self._task(plan)})
+
+    def _task(self, plan: Plan) -> dict[str, Any]:
+        """Return what work in a process of its own is given: table, plan and population."""
+        assert self.source is not None
+        return {"data": self.source.place, "plan": _plain(plan.to_dict()), "population": self._population}
 
     def leave_out(self, column: str) -> tuple[Problem, ...]:
         """Take a quasi-identifier out of the release, with its rules and weight; returns what is wrong with that."""
@@ -400,6 +431,40 @@ class Workbench:
         except PlanError as error:
             return error.problems
         return self.change(**{name: raw.get(name) for name in ("attributes", "rules", "weights")})
+
+    # -- the population ------------------------------------------------------------------------------------------------
+
+    def count_in(self, place: str, name: str | None = None, own: bool = False) -> tuple[Problem, ...]:
+        """Count people in a table; by which of its columns is for the plan to say, and else by all that both have."""
+        people = self._people_at(place, self._planned(), name, own)
+        problems = self.change(population={})
+        if not problems:
+            self.people = people
+        return problems
+
+    def count_nowhere(self) -> tuple[Problem, ...]:
+        """Take the population away, and what is asked of it."""
+        plan = self._planned().model_copy(update={"weight": None}).counting_in(None)
+        problems = self.change(population=None, privacy=plan.to_dict()["privacy"])
+        if not problems:
+            self.people = None
+        return problems
+
+    def fitting(self) -> dict[str, Any]:
+        """How many people the records fit as they are: see ``TableReading.population``."""
+        return self._ask("population", self._planned())
+
+    def _people_at(self, place: str, plan: Plan, name: str | None = None, own: bool = False) -> PeopleSource:
+        asked = {"plan": _plain(plan.to_dict()), "population": place}
+        found = self._reader.ask("population_columns", place, **asked)
+        shown_name = name or (shown(place) if is_server(place) else Path(place).name)
+        return PeopleSource(place, shown_name, tuple(found["columns"]), own)
+
+    @property
+    def _population(self) -> str | None:
+        """Where the table of the population is, for whoever makes releases."""
+        plan = self.plan
+        return None if self.people is None or plan is None or plan.population is None else self.people.place
 
     # -- hierarchies and stores ----------------------------------------------------------------------------------------
 
@@ -433,7 +498,8 @@ class Workbench:
         with self._lock:
             number = max((run.number for run in self.runs), default=0) + 1
             title = title or self._what_differs()
-            run = Run.start(number, title, self.source.place, self.source.name, self.plan, self._folder, ended)
+            data = RunData(self.source.place, self.source.name, self._population)
+            run = Run.start(number, title, data, self.plan, self._folder, ended)
             self.runs.append(run)
             self.version += 1
         return run
@@ -447,7 +513,8 @@ class Workbench:
 
     def uses(self, place: str) -> bool:
         """Tell whether a table is at work, or a run was made of it, which may look at it again."""
-        return (self.source is not None and self.source.place == place) or any(run.data == place for run in self.runs)
+        at_work = {one.place for one in (self.source, self.people) if one is not None}
+        return place in at_work or any(place in (run.data, run.population) for run in self.runs)
 
     def forget(self, run: Run) -> None:
         """Remove a run and what it made."""

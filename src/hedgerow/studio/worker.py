@@ -31,7 +31,7 @@ def make_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     from hedgerow.api import anonymize
     from hedgerow.studio.before_after import before_and_after
 
-    release = anonymize(task["data"], task["plan"], task["output"], progress=tell)
+    release = anonymize(task["data"], task["plan"], task["output"], progress=tell, population=task["population"])
     assert release.verification is not None
     shown = before_and_after(release, task["data"])
     return {"facts": release.told, "verification": release.verification.to_dict(), "before_after": shown}
@@ -40,8 +40,10 @@ def make_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
 def compare_patterns(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Make the release of a plan once more and measure what patterns of the original survive in it."""
     from hedgerow.api import compare
+    from hedgerow.plan import Plan
 
-    found = compare(task["data"], task["plan"], methods=["plan"], target=task["target"], progress=tell)
+    plan = _peopled(Plan.load(task["plan"]), task)
+    found = compare(task["data"], plan, methods=["plan"], target=task["target"], progress=tell)
     return found.to_dict()
 
 
@@ -49,7 +51,8 @@ def attack_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Attack a release with what somebody may know."""
     from hedgerow.evaluation.attacking import attack
 
-    return attack(task["release"], task["data"], columns=task["columns"], progress=tell).to_dict()
+    known = {name: task[name] for name in ("columns", "knowledge", "key")}
+    return attack(task["release"], task["data"], **known, progress=tell).to_dict()
 
 
 def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     from hedgerow.api import lattice
     from hedgerow.plan import Plan
 
-    plan = Plan.from_dict(task["plan"], base=None)
+    plan = _peopled(Plan.from_dict(task["plan"], base=None), task)
     wish = {name: task[name] for name in ("which", "sort", "most")}
     return lattice(task["data"], plan, **wish, progress=tell).to_dict()
 
@@ -67,7 +70,13 @@ def try_leaving_out(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     from hedgerow.api import leave_out
     from hedgerow.plan import Plan
 
-    return leave_out(task["data"], Plan.from_dict(task["plan"], base=None), progress=tell).to_dict()
+    plan = _peopled(Plan.from_dict(task["plan"], base=None), task)
+    return leave_out(task["data"], plan, progress=tell).to_dict()
+
+
+def _peopled(plan: Any, task: Mapping[str, Any]) -> Any:
+    """Return a plan with the table of the population, if there is one."""
+    return plan if task["population"] is None else plan.counting_in(task["population"])
 
 
 def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:

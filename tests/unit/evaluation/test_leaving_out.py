@@ -102,3 +102,35 @@ def test_the_command_shows_it(tmp_path: Path, command: Command) -> None:
     assert code == 0
     assert [column["column"] for column in found["leave_out"]["columns"]] == ["age", "born"]
     assert "leave_out" not in json.loads(command("weights", "people.csv", "plan.yaml", "--json", cwd=tmp_path)[1])
+
+
+def test_a_column_that_units_share_or_are_matched_by_can_be_left_out() -> None:
+    rows = [
+        (house, "ab"[house % 2], "AB"[house % 2], 20 + house % 7 + member) for house in range(60) for member in (0, 3)
+    ]
+    house, region, capital, age = (list(map(str, column)) for column in zip(*rows, strict=True))
+    table = pa.table({"house": house, "region": region, "capital": capital, "age": age})
+    plan = Plan.from_dict(
+        {
+            "unit": {"column": "house", "same": ["region", "capital"], "order": ["age"]},
+            "attributes": {
+                "region": "quasi-identifier",
+                "capital": "quasi-identifier",
+                "age": {"role": "quasi-identifier", "intervals": "free"},
+            },
+            "privacy": {"k": 3},
+        }
+    )
+    found = hr.leave_out(table, plan).columns
+    assert {column.column for column in found} == {"region", "capital"}
+    assert all(column.without is not None for column in found)
+    assert without_column(plan, "age").unit is not None
+    assert without_column(plan, "age").unit.order == ()  # type: ignore[union-attr]
+
+
+def test_a_column_by_which_people_are_looked_up_can_be_left_out() -> None:
+    asked = {"attributes": dict.fromkeys(["sex", "ward"], "quasi-identifier"), "privacy": {"k": 2}}
+    plan = Plan.from_dict({**asked, "population": {"file": "r.csv", "columns": {"sex": "SEX", "ward": "WARD"}}})
+    left = without_column(plan, "ward").population
+    assert left is not None
+    assert left.columns == {"sex": "SEX"}

@@ -319,3 +319,14 @@ def test_rows_of_one_person_over_time_are_published_linked() -> None:
     release = hr.anonymize(pa.table(rows), hr.Plan.from_dict(raw))
     shown = sorted(zip(*(release.table.column(name).to_pylist() for name in ("sex", "year", "age")), strict=True))
     assert shown == [("F", "2023", "30-35")] * 2 + [("F", "2024", "31-36")] * 2 + [("M", "2023", "70-71")] * 2
+
+
+def test_a_comparison_leaves_out_methods_that_do_not_link() -> None:
+    made = household_census(households=60)
+    table = pa.table({name: made.columns[name] for name in ("household", "sex", "age")})
+    asked = {"sex": "quasi-identifier", "age": {"role": "quasi-identifier", "intervals": "free"}}
+    plan = hr.Plan.from_dict({"unit": "household", "attributes": asked, "privacy": {"k": 2}})
+    found = hr.compare(table, plan)
+    assert [(run.method, run.problem) for run in found.runs] == [("cluster", ""), ("quick", ""), ("partition", "")]
+    (asked_for,) = hr.compare(table, plan, methods=["utility", "cluster"]).runs[:1]
+    assert "does not go with method utility" in asked_for.problem

@@ -13,7 +13,7 @@ from hedgerow.release import Release
 
 
 @dataclass(frozen=True)
-class Asked:
+class AttackAsked:
     """What the attacker knows and does, as it was asked."""
 
     columns: Sequence[str] | Mapping[str, str] | None
@@ -41,7 +41,7 @@ def check(release: Any, people: int, noise: float, confidence: float) -> None:
             raise HedgerowError(Problem("usage", message, hint="leave it out for the default"))
 
 
-def known_columns(asked: Asked, there: Sequence[str]) -> tuple[str, ...]:
+def known_columns(asked: AttackAsked, there: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that are known; only quasi-identifiers can be, since of others nothing is promised."""
     if asked.columns is None:
         return tuple(there)

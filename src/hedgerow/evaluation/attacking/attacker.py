@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import DataError, HedgerowError, Problem
-from hedgerow.evaluation.attacking.asked import Asked, check, known_columns
+from hedgerow.evaluation.attacking.asked import AttackAsked, check, known_columns
 from hedgerow.evaluation.attacking.guessing import Guessing, guesses, rate_of
 from hedgerow.evaluation.attacking.known import Knowledge, SeenRelease, knowledge
 from hedgerow.evaluation.attacking.linking import (
@@ -183,7 +183,7 @@ def attack(
     """
     tell = progress or silent
     check(release, people, noise, confidence)
-    asked = Asked(columns, control, knowledge, key, people, noise, confidence, seed)
+    asked = AttackAsked(columns, control, knowledge, key, people, noise, confidence, seed)
     if knowledge is None and key is not None:
         message = "A key says who of the attacker's register is which record, and none is given."
         raise HedgerowError(Problem("usage", message, hint="leave the key out, or give the register as knowledge"))
@@ -198,7 +198,7 @@ def attack(
     return _attack(Path(release), original, link, asked, tell)
 
 
-def _attack(folder: Path, source: Any, link: Any, asked: Asked, tell: Progress) -> Attack:
+def _attack(folder: Path, source: Any, link: Any, asked: AttackAsked, tell: Progress) -> Attack:
     tell("reading", 0, 0)
     try:
         published = read_release(folder)
@@ -271,7 +271,9 @@ def _row_of_record(evidence: RowEvidence, original: Original) -> IntArray | None
 Others = tuple[Original, Knowledge, IntArray]
 
 
-def _control(seen: SeenRelease, plan: Plan, columns: Sequence[str], asked: Asked, draw: np.random.Generator) -> Others:
+def _control(
+    seen: SeenRelease, plan: Plan, columns: Sequence[str], asked: AttackAsked, draw: np.random.Generator
+) -> Others:
     """Take people who are not in the release, and what is known of them."""
     table = read_original(asked.control, plan)
     taken = np.sort(draw.permutation(table.records)[: asked.people])
@@ -324,7 +326,7 @@ def _units(
     column: str,
     columns: Sequence[str],
     of_record: IntArray | None,
-    asked: Asked,
+    asked: AttackAsked,
     setting: Setting,
 ) -> Linkage:
     """Look for whole households, with what is known of all their members."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.evaluation.attacking.asked import Asked
+from hedgerow.evaluation.attacking.asked import AttackAsked
 from hedgerow.evaluation.attacking.known import Knowledge, SeenRelease, knowledge
 from hedgerow.evaluation.attacking.linking import Linkage, Setting, link_people, own_rows
 from hedgerow.evaluation.attacking.register import Register, check_values, read_register
@@ -49,7 +49,7 @@ def of_register(
     source: Any,
     columns: Sequence[str],
     there: Sequence[str],
-    asked: Asked,
+    asked: AttackAsked,
     draw: np.random.Generator,
 ) -> LookedFor:
     """Take people of the attacker's own register to look for, and what it says of them."""
@@ -82,7 +82,7 @@ def rows_perhaps(
 
 
 def trace(
-    looked_for: LookedFor, seen: SeenRelease, of_record: IntArray | None, asked: Asked, setting: Setting
+    looked_for: LookedFor, seen: SeenRelease, of_record: IntArray | None, asked: AttackAsked, setting: Setting
 ) -> Linkage | None:
     """Pick somebody of the register for each of some rows; it takes a link to know who is behind a row."""
     if of_record is None or looked_for.register is None or looked_for.everybody is None:

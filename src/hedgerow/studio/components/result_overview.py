@@ -109,6 +109,10 @@ def show_tiles(run: Run) -> None:
             risk = facts["estimated_risk"]
             before = f"estimated by weights; {risk['before']['expected']:,.4g} as they were"
             theme.tile("would be found", f"{risk['expected']:,.4g}", "expected", before)
+        if "fewest_people" in facts:
+            asked = "" if plan.privacy.k_map is None else f"; asked: {plan.privacy.k_map:,}"
+            text = f"of {facts['population']:,} fit every published combination{asked}"
+            theme.tile("people at least", f"{facts['fewest_people']:,}", "fewest-people", text)
         good = near_the_best(facts.get("optimality"))
         if good:
             theme.tile("at least", f"{facts['optimality']['at_least']:.4f}", "optimality", good)

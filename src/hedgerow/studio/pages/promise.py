@@ -18,6 +18,7 @@ from hedgerow.studio.background import aside
 from hedgerow.studio.components.audience_cards import AudienceCards
 from hedgerow.studio.components.method_options import words_of
 from hedgerow.studio.components.outlook_bar import OutlookBar
+from hedgerow.studio.components.population_card import PopulationCard
 from hedgerow.studio.components.values_alike import ValuesAlike
 from hedgerow.studio.demands import with_demand
 from hedgerow.studio.sessions import Session
@@ -85,6 +86,7 @@ class _Form:
                 self._groups()
                 self._withholding()
             self._sample()
+            PopulationCard(self._session, self._bar.refresh)
             self._models()
             self._rules()
             self._weights()
@@ -157,7 +159,7 @@ class _Form:
                 options = {"": "none: these are all people, or nobody knows", **{name: name for name in columns}}
                 select = ui.select(options, value=weight, label="Column of sampling weights").classes("w-full")
                 select.props("outlined dense data-testid=weight").on_value_change(self._taking(self._take_weight))
-                if weight:
+                if weight and plan.population is None:
                     label = "k-map: people whom every group stands for, at least (estimated; empty: not asked)"
                     self._number(label, plan.privacy.k_map, self._take_k_map, "k-map")
             if weight and plan.publishes_weights:
@@ -168,7 +170,7 @@ class _Form:
         plan = self._bench.plan
         assert plan is not None
         asked = plan.to_dict()["privacy"]
-        if not column:  # nothing is left to estimate k-map from
+        if not column and plan.population is None:  # nothing is left to estimate k-map from
             asked = {name: part for name, part in asked.items() if name != "k_map"}
         problems = self._bench.change(weight=column or None, privacy=asked)
         if not problems:
