@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^( *)```(\w*)(?: title=\"([^\"]+)\")?$")
 COMMENT = re.compile(r"^ *<!-- (not run|none of this page is run|set-up): (.+) -->$")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
+FENCED = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 RUNNABLE = frozenset({"console", "bash", "python", "pycon", "yaml"})
 
 
@@ -58,6 +60,11 @@ class Typed:
 def pages() -> list[Path]:
     """The README and every page of the documentation."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def links(path: Path) -> list[str]:
+    """Return where the links of a page lead."""
+    return LINK.findall(FENCED.sub("", path.read_text(encoding="utf-8")))
 
 
 def read_page(path: Path) -> Page:

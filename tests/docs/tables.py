@@ -69,6 +69,20 @@ def measures() -> str:
     return _table(("fact", "name", "what it says", "better", "as `objective`"), rows)
 
 
+def words_of_models() -> str:
+    """Say in a sentence what each privacy model means."""
+    return _table(
+        ("word", "meaning"), ((f"{one.title} ({_code([one.name])})", one.meaning or one.help) for one in PRIVACY_MODELS)
+    )
+
+
+def words_of_measures() -> str:
+    """Say in a sentence what each measure means."""
+    return _table(
+        ("word", "meaning"), ((f"{one.title} ({_code([one.name])})", one.meaning or one.help) for one in MEASURES)
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "file formats": ("files.md", file_formats),
     "hierarchy kinds": ("plan.md", hierarchy_kinds),
@@ -76,6 +90,8 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "privacy models": ("plan.md", privacy_models),
     "methods": ("plan.md", methods),
     "measures": ("facts.md", measures),
+    "words of privacy models": ("glossary.md", words_of_models),
+    "words of measures": ("glossary.md", words_of_measures),
 }
 
 

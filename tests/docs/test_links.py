@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import ROOT, pages
+from tests.docs.blocks import FENCED, ROOT, links, pages
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
-FENCED = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^#+ (.*?)(?: *\{ *#([\w-]+) *\})?$", re.MULTILINE)
 PAGES = [*pages(), *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"))]
 
@@ -32,7 +30,7 @@ def slug(heading: str) -> str:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     lost = []
-    for link in LINK.findall(FENCED.sub("", path.read_text(encoding="utf-8"))):
+    for link in links(path):
         if re.match(r"\w+:", link):
             continue
         file, _, anchor = link.partition("#")

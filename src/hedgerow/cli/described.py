@@ -7,6 +7,7 @@ descriptors takes longer than most commands should take to start.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -133,7 +134,7 @@ def filled(text: str) -> str:
 
 
 class DescribedGroup(TyperGroup):
-    """A group of commands whose help lists them under their headings, and shows no type beside a flag."""
+    """A group of commands whose help lists them under their headings."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands, heading by heading."""
@@ -143,16 +144,16 @@ class DescribedGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help."""
-        _hide_types_of_flags(self, ctx)
+        _plain_types(self, ctx)
         super().format_help(ctx, formatter)
 
 
 class DescribedCommand(TyperCommand):
-    """A command in whose help lists of names are filled in when it is shown, and no type stands beside a flag."""
+    """A command in whose help lists of names are filled in when it is shown."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help with all names that there are now."""
-        _hide_types_of_flags(self, ctx)
+        _plain_types(self, ctx)
         holding: list[Any] = [self, *self.params]
         places = [(part, name, getattr(part, name, None)) for part in holding for name in ("help", "metavar")]
         asked = [(part, name, text) for part, name, text in places if text]
@@ -165,10 +166,24 @@ class DescribedCommand(TyperCommand):
                 setattr(part, name, text)
 
 
-def _hide_types_of_flags(command: Any, ctx: Any) -> None:
-    for option in command.get_params(ctx):
-        if getattr(option, "is_flag", False):
-            option.metavar = ""
+# What stands beside an option that says nothing better, in place of names of Python's types.
+PLAIN_TYPES: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
+
+
+def _plain_types(command: Any, ctx: Any) -> None:
+    """Say what is to be typed in words of ours: nothing beside a flag, and beside an argument its name alone."""
+    for parameter in command.get_params(ctx):
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        elif parameter.param_type_name == "argument":
+            parameter.display_type_rich = _no_type
+        elif parameter.metavar is None:
+            described = getattr(parameter, "type_descriptor", None)  # older versions of typer have none
+            parameter.metavar = PLAIN_TYPES.get(getattr(described, "annotation", None))
+
+
+def _no_type(**_: Any) -> None:
+    return None
 
 
 def command(app: typer.Typer, example: str, among: str | None = None, **more: Any) -> Callable[[Any], Any]:

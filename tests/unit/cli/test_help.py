@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -37,10 +38,11 @@ def test_every_command_has_an_example_that_can_be_typed(names: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize("names", [(), *ALL], ids=" ".join)
-def test_help_shows_no_type_beside_a_flag(names: tuple[str, ...], command: Any) -> None:
+def test_help_shows_no_type_of_pythons(names: tuple[str, ...], command: Any) -> None:
     shown = command(*names, "--help")
     assert shown.returncode == 0
     assert "bool" not in shown.stdout.lower()
+    assert not re.search(r"<(str|int|float|path)\b", shown.stdout)
     assert "BOOLEAN" not in shown.stdout
 
 
