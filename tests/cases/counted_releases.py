@@ -183,6 +183,11 @@ PLANS: dict[str, dict[str, Any]] = {
     "persons": {"privacy": {"k": 3}, "person": "name"},
     "persons-p": {"privacy": {"k": 3, "p": 2}, "person": "name"},
     "free": {"privacy": {"k": 4}, "free": True},
+    "sets": {
+        "privacy": {"k": 4},
+        "method": {"name": "cluster", "improve": "quick"},
+        "publish": {'se"x': "set", "school": "set"},
+    },
     "utility": {"privacy": {"k": 4}, "method": {"name": "utility", "overlap": "forbidden"}, "free": True},
     "suppress": {
         "privacy": {"k": 3, "p": 2},
@@ -228,6 +233,8 @@ def make(name: str) -> Case:
             attributes[column]["limit"] = {"level": level}
         if asked.pop("free", False):
             attributes["age"] = {"role": "quasi-identifier", "intervals": "free"}
+        for column, instead in asked.pop("publish", {}).items():
+            attributes[column] = {"role": "quasi-identifier", "publish": instead}
         names = asked.pop("names", {})
         attributes = {names.get(column, column): attribute for column, attribute in attributes.items()}
         plan = Plan.from_dict({"data": {"missing": ["", "?"]}, "attributes": attributes, **asked})

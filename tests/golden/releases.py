@@ -22,6 +22,7 @@ AGE = {"role": "quasi-identifier", "hierarchy": {"bands": [5, 20]}}
 FREE = {"role": "quasi-identifier", "intervals": "free"}
 CODE = {"role": "quasi-identifier", "hierarchy": {"prefix": [2, 0]}}
 DAY = {"role": "quasi-identifier", "hierarchy": {"dates": ["month", "year"]}}
+SET = {"role": "quasi-identifier", "publish": "set"}
 RULES = [{"name": "of age", "attribute": "age", "keep_apart": [17, 18], "importance": 2}]
 LATTICE = {"name": "lattice", "objective": "loss"}
 
@@ -53,6 +54,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "width": {"age": FREE | {"limit": {"width": 15}}},
     "limits": {"place": PLACE | {"limit": {"level": 1}}},
     "limits-ignored": {"place": PLACE | {"limit": {"level": 1}}, "method": {"limits": "ignore"}},
+    "sets": {"method": {"name": "cluster", "improve": "quick"}, "sex": SET, "place": SET},
+    "sets-of-two": {"method": "partition", "place": SET | {"limit": {"values": 2}}},
     "weights": {"weights": "association"},
     "unit": {"unit": "name", "place": PLACE | {"limit": {"level": 2}}, "privacy": {"k": 2, "p": 2}},
     "person": {"person": "name", "privacy": {"k": 2}},
@@ -65,7 +68,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "beta": {"privacy": {"k": 4, "beta": "1.5"}},
     "delta": {"privacy": {"k": 4, "delta": "1.5"}},
 }
-ON_OTHER_ENGINES = ("cluster", "limits", "p", "lattice-loss")
+ON_OTHER_ENGINES = ("cluster", "limits", "p", "lattice-loss", "sets")
 """Plans whose digest other engines must give, too."""
 
 

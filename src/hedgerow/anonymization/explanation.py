@@ -262,6 +262,9 @@ def most_loss_by_code(columns: Sequence[QuasiIdentifier], released: Sequence[Int
 
 def most_shares(column: QuasiIdentifier) -> FloatArray:
     """Return, for every code of a column, the greatest share of it that can be lost within its limits."""
+    if isinstance(column, TreeColumn) and column.most is not None:
+        share = min(column.most - 1, column.domain_size - 1) / max(column.domain_size - 1, 1)
+        return np.where(np.arange(column.domain_size) == column.missing, 0.0, share)
     if isinstance(column, TreeColumn):
         return column.hierarchy.heights[column.limit_keys] / max(column.hierarchy.height, 1)
     numbers, span = len(column.intervals.scaled), column.intervals.span
@@ -349,7 +352,7 @@ def _limited(microdata: Microdata) -> list[QuasiIdentifier]:
 
 def _is_limited(column: QuasiIdentifier) -> bool:
     if isinstance(column, TreeColumn):
-        return bool(column.marked)
+        return bool(column.marked) or column.most is not None
     return bool(column.cuts) or column.width is not None
 
 
@@ -372,6 +375,9 @@ def _single_lifts(column: QuasiIdentifier, plan: Plan) -> Iterator[tuple[str, Qu
         if column.width is not None:
             yield f"widen to {number_label(2 * column.width)}", replace(column, width=2 * column.width)
             yield "remove the width", replace(column, width=None)
+    elif limit.values is not None:
+        yield f"allow {2 * limit.values} values", replace(column, most=2 * limit.values)
+        yield "remove the greatest number of values", replace(column, most=None)
     elif limit.level is not None:
         for level in range(limit.level + 1, column.hierarchy.height + 1):
             marked = limits.nodes_by_level(column.hierarchy, level)
@@ -395,4 +401,6 @@ def _loosened(microdata: Microdata, old: QuasiIdentifier, new: QuasiIdentifier) 
         before, after = old.limit_keys, new.limit_keys
         merged = {key for key in np.unique(after) if len(np.unique(before[after == key])) > 1}
         return int(counts[np.isin(after[codes], list(merged))].sum())
+    if isinstance(old, TreeColumn) and isinstance(new, TreeColumn) and old.most != new.most:
+        return int(counts[codes != old.missing].sum())
     return int(counts[old.limit_keys[codes] != new.limit_keys[codes]].sum())

@@ -68,7 +68,8 @@ def published_labels(microdata: Microdata, recoding: Recoding) -> list[pa.Dictio
     columns = []
     for position, column in enumerate(microdata.columns):
         shown, shows = recoding.shown(position), recoding.shows(position)
-        which, count = number_rows([shown.lo, shown.hi, shown.node + 1, shows])
+        told = [] if shown.told is None else list(shown.told.T)
+        which, count = number_rows([shown.lo, shown.hi, shown.node + 1, shows, *told])
         first = np.zeros(count, np.int64)
         first[which] = np.arange(len(which))
         labels = column.labels(shown[first])

@@ -503,6 +503,12 @@ def _check_plan(plan: Plan) -> None:
             "there: all are published at the same levels."
         )
         problems.append(Problem("conflict", message, hint="use republish: only-coarser, or a method that clusters"))
+    for name in plan.publishes_instead:
+        message = (
+            f"Column {name!r} publishes a {plan.attributes[name].publish} of its group, so a release cannot be "
+            "maintained: one who comes or goes changes what the whole group is published as, and versions tell who."
+        )
+        problems.append(Problem("conflict", message, hint="leave 'publish' out, or make releases one by one"))
     if plan.weight is not None:
         message = "A release of a weighted sample cannot be maintained: weights are those of one sample."
         problems.append(Problem("conflict", message, hint="leave 'weight' out, or make releases one by one"))

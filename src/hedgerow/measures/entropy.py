@@ -62,6 +62,8 @@ def records_behind(column: QuasiIdentifier, shown: Shown, records: IntArray) -> 
     before = np.concatenate([[0], np.cumsum(records)]).astype(np.int64)
     if isinstance(column, FreeColumn):
         return before[shown.hi + 1] - before[shown.lo]
+    if shown.told is not None:
+        return column.members(shown) @ records
     tree = column.hierarchy
     return before[tree.last_leaf[shown.node] + 1] - before[tree.first_leaf[shown.node]]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.measures.loss import share_lost
+from hedgerow.measures.loss import cost_of_set, share_lost
 from hedgerow.microdata import FreeColumn, Microdata
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan.concepts import MeasureDescriptor
@@ -47,8 +47,7 @@ def _total(
         if isinstance(column, FreeColumn):
             lost = share_lost(column, shown, sizes)
         else:
-            leaves = column.hierarchy.leaf_counts[shown.node]
-            lost = Fraction(int(np.dot(cost(leaves), sizes)), whole(column.domain_size))
+            lost = Fraction(int(np.dot(cost(column.values_of(shown)), sizes)), whole(column.domain_size))
         total += Fraction(column.weight) * (lost + microdata.records - int(sizes.sum()))
     return total
 
@@ -70,6 +69,7 @@ DESCRIPTORS = (
         compared=4,
         objective="ncp",
         cost_of_nodes=lambda tree, leaves: (np.where(tree.leaf_counts == 1, 0, tree.leaf_counts), leaves),
+        cost_of_sets=lambda values, domain: (np.where(values == 1, 0, values), domain),
     ),
     MeasureDescriptor(
         name="granularity",
@@ -82,5 +82,6 @@ DESCRIPTORS = (
         compared=5,
         objective="granularity",
         cost_of_nodes=lambda tree, leaves: (tree.leaf_counts - 1, leaves - 1),
+        cost_of_sets=cost_of_set,
     ),
 )

@@ -55,8 +55,16 @@ def share_lost(column: QuasiIdentifier, shown: Shown, sizes: IntArray) -> Fracti
         span = column.intervals.span
         widths = column.high_ends()[shown.hi] - column.low_ends()[shown.lo]
         return Fraction(_dot(widths, sizes), span) if span else Fraction(0)
+    if shown.told is not None:
+        lost, whole = cost_of_set(column.values_of(shown), column.domain_size)
+        return Fraction(_dot(lost, sizes), whole)
     height = column.hierarchy.height
     return Fraction(_dot(column.hierarchy.heights[shown.node], sizes), height) if height else Fraction(0)
+
+
+def cost_of_set(values: IntArray, domain: int) -> tuple[IntArray, int]:
+    """What a set of so many values loses: the share of the other values of the column that are in it."""
+    return values - 1, max(domain - 1, 1)
 
 
 def _dot(values: IntArray, sizes: IntArray) -> int:
@@ -91,5 +99,6 @@ DESCRIPTORS = (
         compared=3,
         objective="loss",
         cost_of_nodes=lambda tree, leaves: (tree.heights, tree.height),
+        cost_of_sets=cost_of_set,
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, PlanError, Problem
+from hedgerow.microdata.instead import Sets, sets_of
 from hedgerow.microdata.parsing.cleaning import dictionary_encoded
 from hedgerow.plan import Attribute, HierarchySpec, Limit
 from hedgerow.plan.hierarchy import builders, limits
@@ -39,14 +40,18 @@ class Shown:
         Least and greatest code of each group.
     node
         Node of the hierarchy that each group is published as; meaningless for free intervals.
+    told
+        What each group is published as instead, in a column that publishes something else: see ``instead.py``.
     """
 
     lo: IntArray
     hi: IntArray
     node: IntArray
+    told: IntArray | None = None
 
     def __getitem__(self, groups: npt.NDArray[Any]) -> Shown:
-        return Shown(self.lo[groups], self.hi[groups], self.node[groups])
+        told = None if self.told is None else self.told[groups]
+        return Shown(self.lo[groups], self.hi[groups], self.node[groups], told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,10 @@ class TreeColumn:
         Nodes that the owner marked as limits; empty without limits.
     spec
         The hierarchy as a plan states it, with what depended on the data filled in; None for a flat one.
+    instead
+        What groups are published as in place of nodes; a missing value then stays among its own.
+    most
+        How many values a set may have, if that is limited.
     """
 
     name: str
@@ -66,6 +75,8 @@ class TreeColumn:
     marked: tuple[int, ...]
     weight: Number
     spec: HierarchySpec | None
+    instead: Sets | None = None
+    most: int | None = None
 
     @property
     def domain_size(self) -> int:
@@ -80,21 +91,46 @@ class TreeColumn:
     @property
     def limit_keys(self) -> IntArray:
         """Key of the limit of every code; codes with equal keys may share a group."""
-        return limits.limit_of_leaves(self.hierarchy, self.marked)
+        keys = limits.limit_of_leaves(self.hierarchy, self.marked)
+        if self.instead is not None and self.missing >= 0:
+            keys[self.missing] = self.hierarchy.leaf_nodes[self.missing]
+        return keys
 
     @property
     def free_keys(self) -> IntArray:
-        """Key of every code when limits are ignored: all may share a group."""
-        return np.zeros(self.domain_size, np.int64)
+        """Key of every code when limits are ignored: all may share a group, but for missing ones among sets."""
+        keys = np.zeros(self.domain_size, np.int64)
+        if self.instead is not None and self.missing >= 0:
+            keys[self.missing] = 1
+        return keys
 
     def labels(self, shown: Shown) -> list[str | None]:
         """Published value of each group; None is a missing value."""
         names = self.hierarchy.names
+        if self.instead is not None and shown.told is not None:
+            texts = self.instead.labels(shown.told)
+            return [None if gone else text for text, gone in zip(texts, self.is_missing(shown).tolist(), strict=True)]
         return [None if names[node] == MISSING else names[node] for node in shown.node.tolist()]
 
     def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
         """Numbers that order published values and are equal where these are."""
+        if shown.told is not None:
+            return tuple(shown.told.T)
         return (self.hierarchy.node_of_label[shown.node],)
+
+    def members(self, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Tell which codes (columns) each published value (rows) may stand for."""
+        if self.instead is not None and shown.told is not None:
+            return self.instead.members(shown.told)
+        codes, first, last = np.arange(self.domain_size), self.hierarchy.first_leaf, self.hierarchy.last_leaf
+        inside: npt.NDArray[np.bool_] = (first[shown.node, None] <= codes) & (codes <= last[shown.node, None])
+        return inside
+
+    def values_of(self, shown: Shown) -> IntArray:
+        """How many codes each published value may stand for."""
+        if self.instead is not None and shown.told is not None:
+            return self.instead.sizes(shown.told)
+        return self.hierarchy.leaf_counts[shown.node]
 
     def is_missing(self, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell which groups are published as a missing value."""
@@ -105,12 +141,17 @@ class TreeColumn:
 
     def covers(self, code: int, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell which published values a code may be behind."""
+        if shown.told is not None:
+            return self.members(shown)[:, code]
         first, last = self.hierarchy.first_leaf[shown.node], self.hierarchy.last_leaf[shown.node]
         covered: npt.NDArray[np.bool_] = (first <= code) & (code <= last)
         return covered
 
     def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
-        """Tell where a code is published as a node beyond its limit."""
+        """Tell where a code is published as a node beyond its limit, or in a set of too many values."""
+        if self.most is not None:
+            too_many: npt.NDArray[np.bool_] = self.values_of(shown) > self.most
+            return too_many
         if not self.marked:
             return np.zeros(len(codes), bool)
         limit = self.limit_keys[codes]
@@ -273,7 +314,9 @@ def encode(
     codes = _small(lookup[indices], len(hierarchy.leaf_nodes))
     marked = _marked(name, attribute, hierarchy, strict)
     weight = 1 if attribute.weight is None else attribute.weight
-    return Encoded(TreeColumn(name, hierarchy, marked, weight, _spec(attribute, present)), codes, unknown)
+    instead = None if attribute.publish is None else sets_of(name, hierarchy.leaves)
+    column = TreeColumn(name, hierarchy, marked, weight, _spec(attribute, present), instead, _most(attribute))
+    return Encoded(column, codes, unknown)
 
 
 def _encode_free(
@@ -302,6 +345,10 @@ def _encode_free(
 def _cuts_and_width(attribute: Attribute) -> tuple[tuple[Number, ...], Number | None]:
     limit = attribute.limit or Limit(cuts=())
     return tuple(limit.cuts or ()), limit.width
+
+
+def _most(attribute: Attribute) -> int | None:
+    return None if attribute.limit is None else attribute.limit.values
 
 
 def build_hierarchy(attribute: Attribute, present: list[str]) -> builders.Built:
@@ -437,13 +484,14 @@ def _small(codes: IntArray, size: int) -> Codes:
 def without_limit(column: QuasiIdentifier) -> QuasiIdentifier:
     """Return a column with its limits lifted."""
     if isinstance(column, TreeColumn):
-        return replace(column, marked=())
+        return replace(column, marked=(), most=None)
     return replace(column, cuts=(), width=None)
 
 
 def with_limit(column: QuasiIdentifier, attribute: Attribute) -> QuasiIdentifier:
     """Return a column with the limits that a plan sets."""
     if isinstance(column, TreeColumn):
-        return replace(column, marked=_marked(column.name, attribute, column.hierarchy))
+        marked = _marked(column.name, attribute, column.hierarchy)
+        return replace(column, marked=marked, most=_most(attribute))
     cuts, width = _cuts_and_width(attribute)
     return replace(column, cuts=cuts, width=width)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +34,9 @@ class Recoding:
         Which groups (rows) show a missing cell instead in which quasi-identifiers (columns); None: nowhere.
     proven
         Which groups lie in a block of which no groups of the same records would lose less; None if nobody asked.
+    told
+        What every group is published as in place of its node, by position of the quasi-identifiers that publish
+        something else.
     """
 
     group_of: IntArray
@@ -41,15 +45,21 @@ class Recoding:
     node: IntArray
     hidden: npt.NDArray[np.bool_] | None = None
     proven: npt.NDArray[np.bool_] | None = None
+    told: Mapping[int, IntArray] = field(default_factory=dict)
 
     @classmethod
     def of_boxes(cls, microdata: Microdata, group_of: IntArray, lo: IntArray, hi: IntArray) -> Recoding:
-        """Publish every group as the lowest common ancestors of its members' values."""
+        """Publish every group as the lowest common ancestors of its members' values, or what a column has instead."""
         node = np.full(lo.shape, -1, np.int64)
+        told = {}
         for position, column in enumerate(microdata.columns):
             if isinstance(column, TreeColumn):
                 node[:, position] = column.hierarchy.lca_of_ranges(lo[:, position], hi[:, position])
-        return cls(group_of, lo, hi, node)
+                if column.instead is not None:
+                    inside = np.flatnonzero(group_of >= 0)
+                    codes = microdata.codes(position)[microdata.profile_of_unit[inside]].astype(np.int64)
+                    told[position] = column.instead.of_groups(codes, group_of[inside], len(lo))
+        return cls(group_of, lo, hi, node, told=told)
 
     @property
     def groups(self) -> int:
@@ -80,7 +90,7 @@ class Recoding:
 
     def shown(self, position: int) -> Shown:
         """What every group is published as in one quasi-identifier."""
-        return Shown(self.lo[:, position], self.hi[:, position], self.node[:, position])
+        return Shown(self.lo[:, position], self.hi[:, position], self.node[:, position], self.told.get(position))
 
     def labels(self, microdata: Microdata) -> list[list[str | None]]:
         """Published value of every group, by quasi-identifier."""
@@ -137,7 +147,8 @@ class Recoding:
         hi = np.maximum.reduceat(self.hi[order], starts)
         group_of = np.where(self.group_of < 0, WITHHELD, number[self.group_of])
         hidden = None if self.hidden is None else np.logical_or.reduceat(self.hidden[order], starts)
-        return Recoding(group_of, lo, hi, self.node[order[starts]], hidden)
+        told = {position: rows[order[starts]] for position, rows in self.told.items()}
+        return Recoding(group_of, lo, hi, self.node[order[starts]], hidden, told=told)
 
     def of_groups(self, groups: IntArray) -> Recoding:
         """Return some of the groups alone, numbered in the order given; the others are withheld."""
@@ -145,7 +156,8 @@ class Recoding:
         number[groups] = np.arange(len(groups))
         hidden, proven = (None if part is None else part[groups] for part in (self.hidden, self.proven))
         lo, hi, node = self.lo[groups], self.hi[groups], self.node[groups]
-        return Recoding(number[self.group_of], lo, hi, node, hidden, proven)
+        told = {position: rows[groups] for position, rows in self.told.items()}
+        return Recoding(number[self.group_of], lo, hi, node, hidden, proven, told)
 
     def hiding(self, cells: npt.NDArray[np.bool_]) -> Recoding:
         """Return the same release with cells of units (rows) hidden in some quasi-identifiers (columns)."""
@@ -156,9 +168,9 @@ class Recoding:
         group_of = np.full(len(self.group_of), WITHHELD, np.int64)
         group_of[kept] = number.reshape(-1)
         group, mask = used // len(masks), used % len(masks)
-        return replace(
-            self, group_of=group_of, lo=self.lo[group], hi=self.hi[group], node=self.node[group], hidden=masks[mask]
-        )
+        told = {position: rows[group] for position, rows in self.told.items()}
+        lo, hi, node = self.lo[group], self.hi[group], self.node[group]
+        return replace(self, group_of=group_of, lo=lo, hi=hi, node=node, hidden=masks[mask], told=told)
 
     def __repr__(self) -> str:
         return f"Recoding({self.released:,} records in {self.groups:,} groups)"

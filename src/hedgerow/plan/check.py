@@ -15,6 +15,7 @@ from hedgerow.errors import PlanError, Problem, did_you_mean
 from hedgerow.outside.server import is_server
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan.check_levels import check_levels
+from hedgerow.plan.check_publish import check_publish
 from hedgerow.plan.check_treat import treat_faults
 from hedgerow.plan.check_unit import check_unit
 from hedgerow.plan.check_value import check_rules, check_weights
@@ -44,7 +45,7 @@ from hedgerow.plan.model import (
 from hedgerow.plan.places import Places
 
 PARTS_BY_ROLE: dict[str, set[str]] = {
-    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "weight", "numeric", "treat"},
+    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "publish", "weight", "numeric", "treat"},
     "sensitive": {"hierarchy", "weight", "level", "treat"},
     "identifier": set(),
     "other": {"treat"},
@@ -282,6 +283,9 @@ def _check_attribute(
     if attribute.free and spec is not None and not of_numbers:
         message = f"Column {name!r} has free intervals, so its hierarchy must be one of numbers."
         report("conflict", message, "keep one of the two", "intervals")
+    if attribute.publish == "set" and (spec is not None or attribute.free):
+        message = f"Column {name!r}: sets of values are for columns without a hierarchy or intervals."
+        report("conflict", message, "leave 'publish' out, or the other", "publish")
     if not problems:
         if attribute.limit is not None:
             _check_limit(name, attribute, tree, attempt, report)
@@ -303,7 +307,11 @@ def _check_limit(
 ) -> None:
     limit, spec = attribute.limit, attribute.hierarchy
     assert limit is not None
-    if attribute.free != (limit.cuts is not None or limit.width is not None):
+    if limit.values is not None:
+        if attribute.publish != "set":
+            message = f"Column {name!r}: a limit of values is one of sets."
+            report("limit-kind", message, "add publish: set, or limit it by levels or nodes", "limit")
+    elif attribute.free != (limit.cuts is not None or limit.width is not None):
         wants = "cuts and/or a width" if attribute.free else "a level or node names"
         hint = "limit: {cuts: [50000], width: 20000}" if attribute.free else "limit: {level: 1}"
         report("limit-kind", f"Column {name!r}: its limit must be {wants}.", hint, "limit")
@@ -370,7 +378,7 @@ def _check_whole(model: PlanModel, places: Places) -> list[Problem]:
     if model.missing == "matches-any" and model.person is not None:
         message = "'missing: matches-any' does not go with a person key."
         problems.append(Problem("conflict", message, places.of(("missing",)), "leave one of the two out"))
-    problems += check_unit(model, places)
+    problems += check_unit(model, places) + check_publish(model, places)
     for part in ("key", "person"):
         column = getattr(model, part)
         role = model.attributes[column].role if column in model.attributes else "identifier"

@@ -277,6 +277,10 @@ class MeasureDescriptor:
     cost_of_nodes
         For an objective that adds up over records and columns: given a hierarchy and the number of its leaves, what a
         value costs that is published as each node, and out of what, in whole numbers.
+    cost_of_sets
+        For such an objective, where a column without a hierarchy publishes sets of values: given how many values sets
+        have, and how many the column has, what a value costs in each set, and out of what, in whole numbers. From two
+        values on it must grow by the same for each.
     cost_by_records
         For an objective that adds up and looks at how many records a published value may stand for: given these
         numbers, and that of all records, what such a value costs, and out of what, in whole numbers. What is the same
@@ -302,6 +306,7 @@ class MeasureDescriptor:
     more_is_better: bool = False
     meaning: str = ""
     cost_of_nodes: Callable[[Any, int], tuple[Any, int]] | None = None
+    cost_of_sets: Callable[[Any, int], tuple[Any, int]] | None = None
     cost_by_records: Callable[[Any, int], tuple[Any, int]] | None = None
     squared: bool = False
     sizes: Literal["", "many", "even"] = ""

@@ -35,6 +35,7 @@ from hedgerow.plan.notation import Notation
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
 Unknown = Literal["error", "own-leaf-under-root", "withhold"]
+Publish = Literal["set"]
 
 
 def _number(value: Any) -> int | Decimal:
@@ -268,6 +269,7 @@ class Limit(Frozen):
         default=None, description="free intervals: points that no interval may cross"
     )
     width: Number | None = Field(default=None, description="free intervals: greatest width")
+    values: int | None = Field(default=None, ge=1, description="sets of values: how many a set has at most")
 
     @model_validator(mode="before")
     @classmethod
@@ -281,8 +283,9 @@ class Limit(Frozen):
     @model_validator(mode="after")
     def _some_kind(self) -> Limit:
         kinds = (self.level is not None) + (self.nodes is not None) + (self.cuts is not None or self.width is not None)
-        if kinds != 1:
-            raise PydanticCustomError("one_kind", "must be one of: a level, a list of nodes, or cuts and/or a width")
+        if kinds + (self.values is not None) != 1:
+            message = "must be one of: a level, a list of nodes, cuts and/or a width, or a number of values"
+            raise PydanticCustomError("one_kind", message)
         if self.width is not None and self.width < 0:
             raise PydanticCustomError("one_kind", "must have a width of 0 or more")
         return self
@@ -293,6 +296,8 @@ class Limit(Frozen):
             return f"level {self.level}"
         if self.nodes is not None:
             return ", ".join(self.nodes)
+        if self.values is not None:
+            return f"{self.values} values"
         parts = [f"cuts {', '.join(map(str, self.cuts))}"] if self.cuts else []
         return "; ".join(parts + ([f"width {self.width}"] if self.width is not None else []))
 
@@ -367,6 +372,11 @@ class Attribute(Frozen):
         default=None, description="with free intervals: grid that published ends are moved out to"
     )
     limit: Limit | None = None
+    publish: Publish | None = Field(
+        default=None,
+        description="quasi-identifier: what a group is published as in place of a node; set: the values that its "
+        "records have, such as Private|State-gov, for a column without a hierarchy",
+    )
     weight: Number | None = Field(
         default=None,
         description="quasi-identifier: how much its loss counts, 1 by default; sensitive: how much its diversity "
@@ -809,6 +819,11 @@ class PlanModel(Frozen):
     def publishes_weights(self) -> bool:
         """Whether sampling weights are released."""
         return self.weight is not None and self.weight.column in self.columns("other")
+
+    @property
+    def publishes_instead(self) -> tuple[str, ...]:
+        """Quasi-identifiers whose groups are published as something else than a node or an interval."""
+        return tuple(name for name in self.quasi_identifiers if self.attributes[name].publish is not None)
 
     @property
     def estimates_k_map(self) -> bool:

@@ -67,6 +67,9 @@ def read_earlier(folder: Path, withhold: str | int | None = None) -> Earlier:
         what = "hides single cells" if plan.method.suppress else "lets missing values match any other"
         message = f"The release {what}, so its groups cannot be told from its rows."
         raise DataError(Problem("not-applicable", message, str(folder), "apply a release made without that"))
+    if plan.publishes_instead:
+        message = "The release publishes sets of values, into which a new record would have to fit by chance."
+        raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
     if plan.privacy.of_population:
         message = "The release makes promises about a population, whose groups it would have to fit anew."
         raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))

@@ -14,6 +14,7 @@ from hedgerow.verification.counting.row_evidence import RowEvidence
 from hedgerow.verification.promises.agreement import check_facts, check_plan
 from hedgerow.verification.promises.coarser import check_only_coarser
 from hedgerow.verification.promises.counts import check_counts
+from hedgerow.verification.promises.group_values import check_group_values
 from hedgerow.verification.promises.groups import check_disclosures, check_k
 from hedgerow.verification.promises.limits import check_levels, check_limits
 from hedgerow.verification.promises.models import check_members, check_models
@@ -125,6 +126,8 @@ def promises(evidence: Evidence, people: PeopleRead | None = None) -> Iterable[P
     if any(part.treat is not None for part in evidence.plan.attributes.values()):
         yield check_treated(evidence)
     yield check_limits(evidence)
+    if evidence.plan.publishes_instead and evidence.linked:
+        yield check_group_values(evidence)
     if evidence.plan.method.suppress:
         yield check_suppressed(evidence)
     if evidence.plan.method.overlap == "forbidden":

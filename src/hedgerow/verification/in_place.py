@@ -109,7 +109,7 @@ def _is_large(plan: Plan, released: InDatabase, original: Where | None) -> bool:
     """Tell whether a release is better judged where it lies: there are tasks for it, and very many rows."""
     beside = original is None or (isinstance(original, InDatabase) and original.lender is released.lender)
     usual = plan.data.decimal == "." and plan.data.thousands is None and plan.weight is None and plan.population is None
-    usual = usual and plan.unit is None
+    usual = usual and plan.unit is None and not plan.publishes_instead
     apart = plan.missing == "matches-any" or plan.method.suppress or METHODS[plan.method.name].needs_levels
     apart = apart or not usual
     if apart or not beside or not hasattr(released.lender, "in_tasks"):

@@ -11,6 +11,9 @@ still hold groups that do not, so its records are tried, and what is withheld is
 A greatest width of a free interval is no such equivalence. Each cell is therefore cut further into runs of values, no
 wider than allowed and large enough, by a programme that covers most records. For one width in the plan, without a
 person key or models, what is withheld is still the provably smallest set; otherwise it is small, and not proven least.
+
+Nor is a greatest number of values of a set. Each cell that has more is dealt into bundles of no more, so that few
+records are in bundles that are too small: small, and not proven least.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization import kernels
-from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.households import Wide, widen
 from hedgerow.microdata.ordering import number_rows, starts_of_runs
 from hedgerow.privacy import Requirement
@@ -77,6 +80,9 @@ def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bo
     uncovered = np.zeros(len(cell_of), bool)
     for column in widths:
         cell_of, uncovered = _cut_to_width(microdata, column, cell_of, uncovered, requirement)
+    bundled = [] if ignore_limits else [at for at, column in enumerate(microdata.columns) if has_most_values(column)]
+    for position in bundled:
+        cell_of, uncovered = _deal_values(microdata, position, cell_of, uncovered, requirement.k)
     cells = int(cell_of.max(initial=-1)) + 1
     failing = requirement.fails(microdata, cell_of, cells, only_if_it_stays_so=True)
     failing[cell_of[uncovered]] = True
@@ -86,7 +92,7 @@ def find_cells(microdata: Microdata, requirement: Requirement, ignore_limits: bo
         people_by_group(microdata, cell_of, cells),
         np.bincount(cell_of, minlength=cells),
         failing,
-        proven=requirement.survives_growth and (not widths or simple),
+        proven=requirement.survives_growth and (not widths or simple) and not bundled,
     )
 
 
@@ -138,7 +144,7 @@ def number_cells(microdata: Microdata, ignore_limits: bool = False) -> IntArray:
 
 def find_blocks(microdata: Microdata, cells: Cells, ignore_limits: bool = False) -> IntArray:
     """Return the block of every unit: the records that share its limits, even if a width keeps them apart in cells."""
-    if ignore_limits or not any(has_width(column) for column in microdata.columns):
+    if ignore_limits or not any(has_width(column) or has_most_values(column) for column in microdata.columns):
         return cells.cell_of
     return number_cells(microdata)
 
@@ -146,6 +152,67 @@ def find_blocks(microdata: Microdata, cells: Cells, ignore_limits: bool = False)
 def has_width(column: Any) -> bool:
     """Tell whether groups of a column of free intervals are limited in width."""
     return isinstance(column, FreeColumn) and column.width is not None
+
+
+def has_most_values(column: Any) -> bool:
+    """Tell whether sets of a column are limited in how many values they have."""
+    return isinstance(column, TreeColumn) and column.most is not None
+
+
+def _deal_values(
+    microdata: Microdata, position: int, cell_of: IntArray, uncovered: npt.NDArray[np.bool_], k: int
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Deal the values of every cell into bundles of no more than a set may have; what none holds is withheld."""
+    column = microdata.columns[position]
+    assert isinstance(column, TreeColumn)
+    assert column.most is not None
+    codes = microdata.codes(position)[microdata.profile_of_unit].astype(np.int64)
+    size = column.domain_size
+    pairs, pair_of = np.unique(cell_of * size + codes, return_inverse=True)
+    pair_of = pair_of.reshape(-1)
+    people = people_by_group(microdata, np.where(uncovered, -1, pair_of), len(pairs))
+    cell = pairs // size
+    bundle = np.zeros(len(pairs), np.int64)
+    starts = np.append(starts_of_runs([cell.astype(np.uint64)]), len(pairs))
+    for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        bundle[first:last] = deal(people[first:last].tolist(), column.most, k)
+    uncovered = uncovered | (bundle[pair_of] < 0)
+    _, cell_of = np.unique((cell * (size + 1) + bundle + 1)[pair_of], return_inverse=True)
+    return cell_of.reshape(-1), uncovered
+
+
+def deal(people: list[int], most: int, k: int) -> list[int]:
+    """Deal values into bundles of at most so many, each with k people; −1 for those that find no room in any.
+
+    Values of k people or more can carry others. Where there are more others than they have room for, the largest make
+    bundles of their own as long as these have k, and the smallest that are left find no room.
+
+    Examples
+    --------
+    >>> deal([9, 1, 8, 1], most=2, k=5)
+    [0, 0, 1, 1]
+    >>> deal([9, 1, 2, 3, 3], most=2, k=5)
+    [1, -1, 1, 0, 0]
+    >>> deal([9, 8, 7], most=3, k=5)
+    [0, 0, 0]
+    """
+    bundle = [-1] * len(people)
+    if len(people) <= most:
+        return [0] * len(people)
+    order = sorted(range(len(people)), key=lambda value: (-people[value], value))
+    hosts = [value for value in order if people[value] >= k]
+    guests = [value for value in order if people[value] < k]
+    used = 0
+    while len(guests) > len(hosts) * (most - 1) and sum(people[value] for value in guests[:most]) >= k:
+        for value in guests[:most]:
+            bundle[value] = used
+        guests, used = guests[most:], used + 1
+    if hosts:
+        bundles = min(len(hosts), -(-(len(hosts) + len(guests)) // most))
+        dealt = [*hosts, *guests][: bundles * most]
+        for place, value in enumerate(dealt):
+            bundle[value] = used + place % bundles
+    return bundle
 
 
 def _cut_to_width(

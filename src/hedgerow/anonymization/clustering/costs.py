@@ -6,13 +6,14 @@ Costs are whole multiples of 1/UNIT, so that sums are exact and ties are ties. U
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.anonymization.clustering.lines import cost_steps, lines_of, own_table
 from hedgerow.anonymization.clustering.terms import Terms
 from hedgerow.anonymization.kernels.codes import FREE, STEPS, TABLE
 from hedgerow.anonymization.kernels.tuples.searching import Prices
@@ -74,6 +75,11 @@ class Objective:
         )
 
     @property
+    def counts_sets(self) -> bool:
+        """Whether it says what a set of values costs."""
+        return objectives()[self.name].cost_of_sets is not None
+
+    @property
     def warmth(self) -> float:
         """How warm a search is to be that goes by what groups lose, relative to other objectives.
 
@@ -97,12 +103,25 @@ LOSS = Objective()
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Costs of boxes by attribute, in the microdata's index order; see ``kernels/search_index.py`` for the layout."""
+    """Costs of boxes by attribute, in the microdata's index order; see ``kernels/search_index.py`` for the layout.
+
+    Attributes
+    ----------
+    columns
+        How many attributes are columns. What follows are lines of sets of values: see ``lines.py``.
+    sets
+        Attributes that are columns of sets, each with the first of its lines.
+    exact
+        Whether sets cost what their lines say, not only no more.
+    """
 
     kind: npt.NDArray[np.uint8]
     offset: npt.NDArray[np.int64]
     width: npt.NDArray[np.int64]
     costs: npt.NDArray[np.int32]
+    columns: int
+    sets: tuple[tuple[int, int], ...] = ()
+    exact: bool = True
 
     @property
     def prices(self) -> Prices:
@@ -136,20 +155,45 @@ class Costs:
         return total
 
     def rounded(self) -> Costs:
-        """Costs in a coarser unit, rounded down, of which those of all attributes together are below 2^26."""
-        unit = -(-UNIT * len(self.kind) >> 26)
-        return Costs(self.kind, self.offset, self.width, self.costs // np.int32(unit))
+        """Costs in a coarser unit, rounded down, of which those of all attributes together are below 2^26.
+
+        What lines take off for the first value of a set is rounded as what they charge for it.
+        """
+        unit = np.int32(-(-UNIT * (self.columns + len(self.sets)) >> 26))
+        return replace(self, costs=np.sign(self.costs) * (np.abs(self.costs) // unit))
+
+    def of_two(self) -> Costs:
+        """Costs of boxes of two profiles, told by the columns alone."""
+        if not self.sets:
+            return self
+        costs = self.costs.copy()
+        for column, line in self.sets:
+            width, at = int(self.width[column]), int(self.offset[column])
+            each = int(costs[self.offset[line]])
+            table = costs[at : at + width * width].reshape(width, width)
+            table += np.where(np.eye(width, dtype=bool), each, 2 * each).astype(np.int32)
+        kept = slice(0, self.columns)
+        return Costs(self.kind[kept], self.offset[kept], self.width[kept], costs, self.columns)
 
 
-def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
-    """Lay out the costs of all quasi-identifiers."""
+def cost_tables(microdata: Microdata, objective: Objective = LOSS, sets: bool = False) -> Costs:
+    """Lay out the costs of all quasi-identifiers; ``sets``: with the lines of those that publish sets of values."""
     heaviest = max(Fraction(column.weight) for column in microdata.columns)
     kinds, widths, parts = [], [], []
+    lines = lines_of(microdata) if sets and objective.counts_sets else {}
+    steps_of_sets = {
+        position: cost_steps(objectives()[objective.name], column.domain_size, Fraction(column.weight) / heaviest)
+        for position, column in enumerate(microdata.columns)
+        if position in lines
+    }
     for position in microdata.index_order:
         column = microdata.columns[position]
         weight = Fraction(column.weight) / heaviest
         value = objective.values[position] if objective.name == "research-value" else None
-        if objective.records:
+        if position in lines:
+            second, each = map(_rounded, steps_of_sets[position])
+            kind, part = TABLE, own_table(column.domain_size, second, each).astype(np.int32).ravel()
+        elif objective.records:
             kind, part = _by_records(column, weight, objectives()[objective.name], objective.records[position])
         elif isinstance(column, FreeColumn):
             if value is None or column.domain_size > LARGEST_SPAN_TABLE:
@@ -163,8 +207,23 @@ def cost_tables(microdata: Microdata, objective: Objective = LOSS) -> Costs:
         kinds.append(kind)
         widths.append(column.domain_size)
         parts.append(part)
+    columns, first_line = len(kinds), {}
+    for position, of_column in lines.items():
+        first_line[position] = len(kinds)
+        each = _rounded(steps_of_sets[position][1])
+        kinds += [TABLE] * of_column.count
+        widths += [of_column.width] * of_column.count
+        parts += [(of_column.reached() * each).astype(np.int32).ravel()] * of_column.count
     offsets = np.cumsum([0] + [len(part) for part in parts[:-1]])
-    return Costs(np.array(kinds, np.uint8), offsets.astype(np.int64), np.array(widths, np.int64), np.concatenate(parts))
+    return Costs(
+        np.array(kinds, np.uint8),
+        offsets.astype(np.int64),
+        np.array(widths, np.int64),
+        np.concatenate(parts),
+        columns,
+        tuple((microdata.index_order.index(position), line) for position, line in first_line.items()),
+        all(of_column.is_exact for of_column in lines.values()),
+    )
 
 
 def _rounded(share: Fraction) -> int:

@@ -60,12 +60,12 @@ class DiverseClustering:
         """Form groups that meet the requirement; ``cells`` may be given if they are known already."""
         cells = cells or find_cells(microdata, self.requirement, self.ignore_limits)
         class_of, class_values = _classes(microdata)
-        layout = lay_out(microdata, cells, self.requirement.k, within=class_of)
+        layout = lay_out(microdata, cells, self.requirement.k, within=class_of, sets=self.objective.counts_sets)
         wanted = self.requirement.distinct_wanted(len(microdata.sensitive))
         value_start, overall = value_tables(microdata)
         models, trees = model_tables(self.requirement, microdata)
         weights = diversity_weights(microdata)
-        prices = cost_tables(microdata, self.objective).prices
+        prices = cost_tables(microdata, self.objective, sets=True).prices
         kernel = kernels.load("diverse").cluster_cells
 
         def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:

@@ -79,7 +79,7 @@ def solve_part(
 ) -> SolvedPart:
     """Solve the small blocks of some cells, given groups by unit to begin with."""
     lost = part.losses(place, costs)
-    if not looks:
+    if not looks or not costs.exact:
         return SolvedPart(place, lost, np.zeros(len(lost), np.bool_))
     few = _by_cell(part, place >= 0) < 2 * asked.k  # for one group at most
     proven = few | (lost == least_losses(part, place, costs))
@@ -179,8 +179,8 @@ def solve_blocks(
     >>> found.proven.tolist(), [microdata.record_of[found.group_of == group].tolist() for group in (0, 1)]
     ([True], [[0, 1], [2, 3]])
     """
-    layout = lay_out(microdata, cells, requirement.k)
-    costs, asked = cost_tables(microdata, objective), demands_of(microdata, layout, requirement)
+    layout = lay_out(microdata, cells, requirement.k, sets=objective.counts_sets)
+    costs, asked = cost_tables(microdata, objective, sets=True), demands_of(microdata, layout, requirement)
     before, after = np.full(len(layout.records), FAR), np.full(len(layout.records), FAR)
     proven = np.zeros(len(layout.records), np.bool_)
 

@@ -192,8 +192,9 @@ def improve(
     the one before it came to; so more effort never loses more there. In larger ones only the last is made, and huge
     ones are searched in stretches.
     """
-    layout = lay_out(microdata, in_stretches(microdata, cells, requirement, groups.group_of), requirement.k)
-    costs = cost_tables(microdata, objective)
+    within = in_stretches(microdata, cells, requirement, groups.group_of)
+    layout = lay_out(microdata, within, requirement.k, sets=objective.counts_sets)
+    costs = cost_tables(microdata, objective, sets=True)
     rounded = costs.rounded()
     asked = demands_of(microdata, layout, requirement)
     start = _cut(microdata, groups.group_of, requirement)
@@ -317,11 +318,12 @@ class _Attempt:
 def neighbours_of(part: Part, costs: Costs, k: int, searches: Searches, stop: IntArray) -> Records:
     """Find the nearest others and the partners of all profiles of some cells, each in its cell."""
     lower, upper = costs.ends(part.codes, part.codes)
+    two, known = costs.of_two(), (np.ascontiguousarray(end[:, : costs.columns]) for end in (lower, upper))
     others, n = max(1, int(part.profiles.max()) - 1), len(part.codes)
     searches = searches._replace(nearest=min(searches.nearest, others))
     shape = (n, searches.nearest + min(PARTNERS, others))
     near, distance, least = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(n, np.int32)
     kernels.load("neighbours").nearest_in_cells(
-        lower, upper, np.diff(part.unit_start), part.cell_start, costs.prices, k, searches, near, distance, least, stop
+        *known, np.diff(part.unit_start), part.cell_start, two.prices, k, searches, near, distance, least, stop
     )
     return Records(lower, upper, part.profile, near, distance, least, searches.nearest)

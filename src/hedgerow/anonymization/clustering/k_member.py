@@ -71,8 +71,8 @@ def cluster_k_members(
     objective: Objective = LOSS,
 ) -> Recoding:
     """Run the kernel over all cells that are large enough."""
-    layout = lay_out(microdata, cells, k)
-    prices = cost_tables(microdata, objective).prices
+    layout = lay_out(microdata, cells, k, sets=objective.counts_sets)
+    prices = cost_tables(microdata, objective, sets=True).prices
     kernel = kernels.load("k_member").cluster_cells
 
     def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:

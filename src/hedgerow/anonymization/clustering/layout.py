@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.anonymization.clustering.cells import Cells
+from hedgerow.anonymization.clustering.lines import with_lines
 from hedgerow.microdata import Microdata
 from hedgerow.microdata.ordering import starts_of_runs
 from hedgerow.microdata.recoding import WITHHELD, Recoding
@@ -67,8 +68,12 @@ class Layout:
         return are_small(self.records, np.diff(self.cell_start))
 
 
-def lay_out(microdata: Microdata, cells: Cells, k: int, within: IntArray | None = None) -> Layout:
-    """Lay out the cells that are not withheld; ``within`` orders the records of a profile before canonical order."""
+def lay_out(microdata: Microdata, cells: Cells, k: int, within: IntArray | None = None, sets: bool = False) -> Layout:
+    """Lay out the cells that are not withheld.
+
+    ``within`` orders the records of a profile before canonical order. ``sets``: codes are followed by the lines that
+    tell what sets of values cost, as in ``cost_tables``.
+    """
     kept = np.flatnonzero(~cells.failing)
     rank = np.full(len(cells.failing), -1, np.int64)
     rank[kept] = np.arange(len(kept))
@@ -84,6 +89,8 @@ def lay_out(microdata: Microdata, cells: Cells, k: int, within: IntArray | None 
     cell_start = np.searchsorted(cell[units[starts]], np.arange(len(kept) + 1)).astype(np.int64)
     group_start = np.concatenate([[0], np.cumsum(np.diff(unit_start[cell_start]) // k)]).astype(np.int64)
     codes = np.ascontiguousarray(microdata.profiles[profile[units[starts]]])
+    if sets:
+        codes = with_lines(microdata, codes)
     person, persons = np.zeros(0, np.int64), 0
     if microdata.person_of is not None:
         person, persons = microdata.person_of[units], int(microdata.person_of.max(initial=-1)) + 1

@@ -100,6 +100,7 @@ def is_for(plan: Plan) -> bool:
         and plan.population is None
         and plan.weight is None
         and plan.unit is None
+        and not plan.publishes_instead
         and plan.data.decimal == "."
         and plan.data.thousands is None
     )

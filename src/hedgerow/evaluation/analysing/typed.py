@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.analysing.estimating import Estimate, Shares, mean_between, proportion_of
+from hedgerow.microdata.instead import SEPARATOR
 from hedgerow.plan import Attribute, Plan
 from hedgerow.types import IntArray
 from hedgerow.verification.reading.published import Unreadable
@@ -53,7 +54,9 @@ class TypedColumn:
     end
         Where the next interval would begin: 40 for 30-39 and for [30, 40). For shares of an interval.
     level
-        How far each value is coarsened: 0 for one that is exact; −1 where the plan does not tell.
+        How far each value is coarsened: 0 for one that is exact; −1 where the plan does not tell. 1 for a set.
+    sets
+        Whether labels are sets of values, such as ``Private|State-gov``.
     """
 
     name: str
@@ -64,6 +67,7 @@ class TypedColumn:
     high: Shares | None
     end: Shares | None
     level: IntArray
+    sets: bool = False
 
     @property
     def exact(self) -> bool:
@@ -147,9 +151,12 @@ class TypedRelease:
         """Estimate what share of the records has a value in a range, both ends within, or one of some values.
 
         Of values, a row counts whole if it is published as one of them, and not at all if it is published as another
-        exact value; what a coarser one may stand for is not known.
+        exact value; what a coarser one may stand for is not known. A row that is published as a set counts whole if all
+        of its values are asked for, and not at all if none is.
         """
         found = self[column]
+        if values and found.sets:
+            return proportion_of(_shares_of_sets(found.labels.to_pylist(), frozenset(values)))
         if values:
             asked = np.array([label in set(values) for label in found.labels.to_pylist()], bool)
             unknown = (found.level != 0) & ~asked
@@ -260,13 +267,25 @@ def _typed(name: str, attribute: Attribute, labels: pa.Array, missing_is_exact: 
     if ends is not None:
         table = np.array([*ends, (np.nan, np.nan, np.nan)], np.float64).reshape(-1, 3)
         low, high, end = (table[at, column] for column in range(3))
-    return TypedColumn(name, str(attribute.role), kind, labels, low, high, end, levels[at])
+    sets = attribute.publish == "set"
+    return TypedColumn(name, str(attribute.role), kind, labels, low, high, end, levels[at], sets)
+
+
+def _shares_of_sets(labels: list[str | None], asked: frozenset[str]) -> Shares:
+    """What share of the values of each set is asked for."""
+    share: dict[str | None, float] = {None: 0.0}
+    for label in set(labels) - {None}:
+        members = frozenset(str(label).split(SEPARATOR))
+        share[label] = len(members & asked) / len(members)
+    return np.array([share[label] for label in labels], np.float64)
 
 
 def _level(attribute: Attribute, label: str) -> int:
     """How far a label is coarsened, as far as the plan tells."""
     if attribute.role != "quasi-identifier":
         return 0
+    if attribute.publish == "set":
+        return int(SEPARATOR in label)
     if attribute.free:
         span = read_span(label)
         return NO_LEVEL if span is None else int(span.style != "number")
@@ -279,6 +298,8 @@ def _level(attribute: Attribute, label: str) -> int:
 
 def _ends(attribute: Attribute, labels: list[str]) -> tuple[Kind, list[tuple[float, float, float]] | None]:
     """What the labels of a column are, and the least, the greatest and the next value of each."""
+    if attribute.publish == "set":
+        return "text", None
     unknown = (np.nan, np.nan, np.nan)
     if attribute.hierarchy is not None and attribute.hierarchy.kind == "dates":
         periods = [period_of(label) for label in labels]

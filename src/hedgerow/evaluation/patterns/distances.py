@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.evaluation.patterns.covering import scale_of
-from hedgerow.microdata import FreeColumn, Microdata
+from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.recoding import Recoding
 
 Floats = npt.NDArray[np.float64]
@@ -57,6 +57,9 @@ def distances(microdata: Microdata, recoding: Recoding) -> dict[str, Distributio
 def _spread(microdata: Microdata, recoding: Recoding, position: int) -> Floats:
     """Expected number of released records of every code."""
     column, shown = microdata.columns[position], recoding.shown(position)
+    if shown.told is not None and isinstance(column, TreeColumn):
+        spread: Floats = (recoding.sizes / column.values_of(shown)) @ column.members(shown)
+        return spread
     if isinstance(column, FreeColumn):
         low, high, all_codes = shown.lo, shown.hi, len(column.intervals.scaled) or column.domain_size
     else:

@@ -158,6 +158,10 @@ def _as_labels(plan: Plan, column: QuasiIdentifier) -> bool:
 def _label_feature(column: QuasiIdentifier, shown: Shown, shows: npt.NDArray[np.bool_]) -> LabelFeature:
     if isinstance(column, FreeColumn):  # without a single number
         return LabelFeature(column.name, (MISSING_LABEL,), np.zeros(len(shown.lo), np.int64))
+    if shown.told is not None:
+        told = [MISSING_LABEL if label is None else label for label in column.labels(shown)]
+        distinct, code = np.unique(np.array(told, object), return_inverse=True)
+        return LabelFeature(column.name, tuple(distinct.tolist()), code.reshape(-1).astype(np.int64))
     names = [MISSING_LABEL if name == MISSING else name for name in (*column.hierarchy.names, MISSING)]
     nodes = np.where(shows, shown.node, len(names) - 1)
     used = np.unique(nodes)

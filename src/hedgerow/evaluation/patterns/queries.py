@@ -160,17 +160,22 @@ class _Published:
     """The different published values of one column and which of them each group has.
 
     ``low`` and ``high`` are numbers of free intervals, within; codes of leaves for a tree; ``low`` above ``high``
-    where nothing is covered, as by a missing value.
+    where nothing is covered, as by a missing value. ``members``: which codes each value stands for, if those are no
+    range.
     """
 
     of_group: IntArray
     low: IntArray
     high: IntArray
     numbers: bool
+    members: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, microdata: Microdata, recoding: Recoding, position: int) -> _Published:
         column, shown = microdata.columns[position], recoding.shown(position)
+        if shown.told is not None and isinstance(column, TreeColumn):
+            groups = np.arange(recoding.groups)
+            return cls(groups, shown.lo, shown.hi, False, column.members(shown))
         if isinstance(column, FreeColumn):
             scale = scale_of(column)
             low, high, whole = _free_ends(column, scale, shown.lo, shown.hi)
@@ -192,6 +197,9 @@ class _Published:
 
     def share_asked_for(self, asked: AskedQueries) -> Floats:
         """Share of every group's published value that a query asks for."""
+        if self.members is not None:
+            found: Floats = (self.members @ asked.wanted.astype(np.int64)) / self.members.sum(axis=1)
+            return found
         if self.numbers:
             inside = np.minimum(self.high, asked.high) - np.maximum(self.low, asked.low) + 1
         else:

@@ -62,3 +62,8 @@ class Combinations:
         column = self.codes[:, list(self.labels).index(name)]
         counts = np.bincount(column[column >= 0], minlength=len(self.labels[name]))
         return list(zip(self.labels[name], counts.tolist(), strict=True))
+
+    def labels_of_groups(self, name: str) -> list[str | None]:
+        """Return what every group is published as in a column."""
+        labels = [*self.labels[name], None]  # −1 is missing
+        return [labels[code] for code in self.codes[:, list(self.labels).index(name)].tolist()]

@@ -69,6 +69,11 @@ class CountedEvidence(Evidence):
         assert self._ties is not None
         return self._ties.fewest_persons(self.cells, self.group_of, groups)
 
+    def behind_groups(self, name: str) -> Sequence[tuple[int, tuple[Cell, ...], int]]:
+        """Return every distinct pair of a group and the original cells of a class in it, with its count."""
+        assert self._ties is not None
+        return self._ties.behind_groups(name, self.cells, self.group_of)
+
     @cached_property
     def pairs(self) -> Mapping[str, Sequence[Pair]]:
         """Every distinct pair of original cells of a class and a published cell, with its count."""

@@ -218,17 +218,37 @@ class Ties:
             set_of[place] = numbers.setdefault(tuple(sorted(some)), len(sets) + len(numbers))
         return [*sets, *numbers], set_of
 
-    def fewest_persons(self, cells: Columns, group_of: IntArray, groups: int) -> int:
-        """Return the persons of the group that has fewest; groups are those of the release's rows ``cells``."""
-        if self.persons is None or not groups:
-            return 0
+    def behind_groups(self, name: str, cells: Columns, group_of: IntArray) -> list[tuple[int, tuple[Cell, ...], int]]:
+        """Return every pair of a group of the release's rows ``cells`` and what lies behind a part of it, counted.
+
+        What lies behind are all the cells that the profiles of a class have.
+        """
+        values, value_of = _texts(self.profiles[name])
+        sets, set_of_class = self._sets(value_of, len(values))
+        group = self._group_of_labels(cells, group_of)[self.part_group]
+        keys, part_of = np.unique(group * len(sets) + set_of_class[self.part_class], return_inverse=True)
+        counts = sums(part_of.reshape(-1), self.part_count, len(keys))
+        return [
+            (key // len(sets), tuple(values[value] for value in sets[key % len(sets)]), count)
+            for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
+        ]
+
+    def _group_of_labels(self, cells: Columns, group_of: IntArray) -> IntArray:
+        """Return which group of the release's rows each row of the link's labels is."""
         both = [number_cells(column, self.labels[name]) for name, column in cells.items()]
         released, linked, rows = number_rows(both, len(group_of), len(self.groups))
         group_of_row = np.zeros(rows, np.int64)
         group_of_row[released] = group_of
+        return group_of_row[linked]
+
+    def fewest_persons(self, cells: Columns, group_of: IntArray, groups: int) -> int:
+        """Return the persons of the group that has fewest; groups are those of the release's rows ``cells``."""
+        if self.persons is None or not groups:
+            return 0
+        group = self._group_of_labels(cells, group_of)[self.part_group]
         persons = self.persons[self.example[self.part_class]]
         there, width = persons >= 0, int(persons.max(initial=0)) + 1
-        found = distinct((group_of_row[linked[self.part_group]] * width + persons)[there])
+        found = distinct((group * width + persons)[there])
         return int(np.bincount(found // width, minlength=groups).min())
 
 

@@ -130,6 +130,13 @@ class Evidence(ABC):
         """Count the persons of the group with fewest; needs a sound link."""
 
     @abstractmethod
+    def behind_groups(self, name: str) -> Sequence[tuple[int, tuple[Cell, ...], int]]:
+        """Return every distinct pair of a group and the original cells behind a row of it, with its count.
+
+        Of several original cells it is one, and nobody can tell which; needs a sound link.
+        """
+
+    @abstractmethod
     def changed(self, original: Original) -> str:
         """Say which columns that are released as they are differ from what lies behind; needs a sound link."""
 

@@ -104,6 +104,10 @@ class PlacedEvidence(Evidence):
         """Whether rows and records cannot be matched one by one: they are not here."""
         return True
 
+    def behind_groups(self, name: str) -> Sequence[tuple[int, tuple[Cell, ...], int]]:
+        """Groups are not here, and no release that needs this is made where they are not."""
+        raise NotImplementedError
+
     @property
     def pairs(self) -> Mapping[str, Sequence[Pair]]:
         """They are judged where they lie."""

@@ -20,6 +20,7 @@ from hedgerow.verification.counting.tabulation import (
     count_surplus,
     count_tuples,
 )
+from hedgerow.verification.reading.cells import distinct_cells
 from hedgerow.verification.reading.link import Link
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.values.columns import Cell
@@ -110,6 +111,16 @@ class RowEvidence(Evidence):
 
     def _fewest_persons(self, key: str, groups: int) -> int:
         return count_persons(self.group_of, self.behind(key), groups)
+
+    def behind_groups(self, name: str) -> Sequence[tuple[int, tuple[Cell, ...], int]]:
+        """Return every distinct pair of a group and the original cell behind a row of it, with its count."""
+        texts, cells = distinct_cells(self.behind(name))
+        values = [*texts, None]
+        keys, counts = np.unique(self.group_of * len(values) + cells % len(values), return_counts=True)
+        return [
+            (key // len(values), (values[key % len(values)],), count)
+            for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
+        ]
 
     @cached_property
     def pairs(self) -> Mapping[str, Sequence[Pair]]:

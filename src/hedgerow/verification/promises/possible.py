@@ -30,6 +30,7 @@ from hedgerow.verification.reading.original import Original
 from hedgerow.verification.result import Promise
 from hedgerow.verification.values.columns import Cell, Column, FreeJudge, SuppressibleJudge, TreeJudge
 from hedgerow.verification.values.numbers import Exact, read_number, read_span
+from hedgerow.verification.values.sets import SetJudge
 
 MOST_CELLS = 1 << 26
 """Cells of the greatest table of values and labels."""
@@ -127,9 +128,15 @@ def fits_of(
         return AnyForMissing(inner, len(labels) - 1)
     if isinstance(judge, FreeJudge):
         return _in_order(judge, values, labels, keeps)
-    assert isinstance(judge, TreeJudge)
     if len(values) * len(labels) > MOST_CELLS:
         raise TooMuch
+    if isinstance(judge, SetJudge):
+        fitting = [
+            [judge.covers(value, label) and not (keeps and judge.breaks(value, label)) for label in labels]
+            for value in values
+        ]
+        return InTable(np.array(fitting, bool).reshape(len(values), len(labels)))
+    assert isinstance(judge, TreeJudge)
     at = {label: number for number, label in enumerate(labels)}
     table = np.zeros((len(values), len(labels)), bool)
     for number, value in enumerate(values):

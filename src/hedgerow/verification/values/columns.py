@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import bisect
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from hedgerow.plan import Attribute, HierarchySpec, Limit, Plan
 from hedgerow.verification.values.bands import Bands
 from hedgerow.verification.values.dates import Dates
+from hedgerow.verification.values.judge import Cell as Cell
+from hedgerow.verification.values.judge import Column as Column
+from hedgerow.verification.values.judge import Risk
 from hedgerow.verification.values.numbers import Exact, Span, exact, read_number, read_span
+from hedgerow.verification.values.sets import SetJudge
 from hedgerow.verification.values.trees import Flat, Ladder, Line, Marks, NamedTree, OneLevel, Prefixes
-
-Cell = str | None
-"""A cell as text; None is a missing value."""
-Risk = Literal["none", "some", "sure"]
-"""Whether a published cell breaks a limit, as far as that can be told without the value behind it."""
-
-
-class Column(ABC):
-    """Judge of one quasi-identifier column."""
-
-    @abstractmethod
-    def knows(self, label: Cell) -> bool:
-        """Tell whether a cell may be published in this column at all."""
-
-    @abstractmethod
-    def covers(self, value: Cell, label: Cell) -> bool:
-        """Tell whether a published cell is true of an original one: an ancestor of it, or the same."""
-
-    @abstractmethod
-    def holds(self, value: Cell, inner: Cell, outer: Cell) -> bool:
-        """Tell whether one published cell of an original one is the same as another, or holds it."""
-
-    @abstractmethod
-    def breaks(self, value: Cell, label: Cell) -> bool:
-        """Tell whether a published cell that covers the original one breaks its limit."""
-
-    @abstractmethod
-    def risk(self, label: Cell) -> Risk:
-        """Tell whether a published cell breaks a limit, when the value behind it is not known."""
 
 
 @dataclass(frozen=True)
@@ -290,6 +264,9 @@ def _column_as_is(
     the original at hand nothing is assumed.
     """
     attribute = plan.attributes[name]
+    if attribute.publish == "set":
+        sets = SetJudge.of(attribute)
+        return sets if original is None else sets.given(original)
     if attribute.free:
         free = _free_column(attribute)
         return free if original is None else free.given(original)

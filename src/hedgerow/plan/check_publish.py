@@ -1,0 +1,56 @@
+"""What does not go with columns whose groups are published as something else than a node or an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hedgerow.errors import Problem
+from hedgerow.plan.concepts import METHODS, objectives
+from hedgerow.plan.model import PlanModel
+from hedgerow.plan.places import Places
+
+BY_STEPS = ("il-optimization", "steps")
+
+
+def check_publish(model: PlanModel, places: Places) -> list[Problem]:
+    """Find what does not go with the columns of a plan that say what to publish."""
+    names = [name for name in model.quasi_identifiers if model.attributes[name].publish is not None]
+    return [problem for name in names for problem in _conflicts(name, model, places)]
+
+
+def _conflicts(name: str, model: PlanModel, places: Places) -> Iterator[Problem]:
+    method, publish = model.method, model.attributes[name].publish
+    goal = objectives().get(method.objective)
+    counts = goal is not None and (goal.cost_of_sets is not None or goal.squared)
+    here = ("attributes", name, "publish")
+    against = (
+        (METHODS[method.name].needs_levels, f"method {method.name}, which publishes levels", "use method: cluster"),
+        (
+            publish == "set" and "objective" in METHODS[method.name].options and not counts,
+            f"'objective: {method.objective}', which does not say what a set costs",
+            "use loss, ncp or granularity",
+        ),
+        (method.improve in BY_STEPS, f"'improve: {method.improve}'", "use improve: quick, thorough or longest"),
+        (
+            method.certify is not None,
+            "'certify', which bounds what nodes and intervals lose",
+            "leave one of the two out",
+        ),
+        (method.overlap == "forbidden", "'overlap: forbidden'", "leave one of the two out"),
+        (model.missing == "matches-any", "'missing: matches-any'", "leave one of the two out"),
+        (model.unit is not None, "'unit'", "leave one of the two out"),
+        (
+            model.population is not None or model.privacy.of_population,
+            "demands on a population, where nobody can be looked up by it",
+            "leave one of the two out",
+        ),
+        (
+            any(rule.attribute == name for rule in model.rules),
+            "rules on the same column",
+            "leave one of the two out",
+        ),
+    )
+    for there, what, hint in against:
+        if there:
+            message = f"Column {name!r}: 'publish: {publish}' does not go with {what}."
+            yield Problem("conflict", message, places.of(here), hint)

@@ -1,0 +1,71 @@
+"""A release that publishes sets of values is refused where a set is not that of its group, or not in order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases.counted_releases import Case, make
+
+COLUMN = "school"
+
+
+def row_of(case: Case, label: str) -> int:
+    return next(at for at, row in enumerate(case.released.to_pylist()) if row[COLUMN] == label)
+
+
+def change_group(case: Case, label: str, other: str) -> None:
+    """Publish all rows of one group as another set."""
+    rows = case.released.to_pylist()
+    first = rows[row_of(case, label)]
+    alike = [name for name in case.plan.quasi_identifiers if name != COLUMN]
+    for at, row in enumerate(rows):
+        if row[COLUMN] == label and all(row[name] == first[name] for name in alike):
+            case.change(at, COLUMN, other)
+    case.link = case.true_link()
+
+
+def broken(case: Case, rows: bool) -> set[str]:
+    return {promise.name for promise in (case.verify_rows() if rows else case.verify()).broken}
+
+
+@pytest.mark.parametrize("rows", [True, False], ids=["row by row", "counted"])
+def test_sets_as_they_were_made_are_kept(rows: bool) -> None:
+    case = make("sets")
+    found = case.verify_rows() if rows else case.verify()
+    assert found.kept
+    assert {"group-values", "truthful", "limits"} <= {promise.name for promise in found.promises}
+    assert {row[COLUMN] for row in case.released.to_pylist()} == {"1", "2", "3", "1|3", "2|3"}
+
+
+@pytest.mark.parametrize("rows", [True, False], ids=["row by row", "counted"])
+def test_a_set_with_a_value_that_its_group_does_not_have_is_refused(rows: bool) -> None:
+    case = make("sets")
+    change_group(case, "1", "1|2")
+    assert "group-values" in broken(case, rows)
+
+
+@pytest.mark.parametrize("rows", [True, False], ids=["row by row", "counted"])
+def test_a_set_without_a_value_that_its_group_has_is_refused(rows: bool) -> None:
+    case = make("sets")
+    change_group(case, "1|3", "1")
+    assert {"group-values", "truthful"} <= broken(case, rows)
+
+
+@pytest.mark.parametrize("label", ["3|1", "1|1|3", "1|", "|1", "1|3|X", "*"])
+def test_a_set_that_is_none_of_the_column_is_refused(label: str) -> None:
+    case = make("sets")
+    change_group(case, "1|3", label)
+    assert "hierarchy" in broken(case, rows=True)
+
+
+@pytest.mark.parametrize("label", ["3|1", "1|1|3", "1|"])
+def test_a_set_out_of_order_is_refused_even_without_the_original(label: str) -> None:
+    case = make("sets")
+    change_group(case, "1|3", label)
+    assert "hierarchy" in {promise.name for promise in case.verify_rows(link=False, original=False).broken}
+
+
+def test_without_the_link_nothing_is_said_of_what_groups_have() -> None:
+    found = make("sets").verify_rows(link=False)
+    assert found.kept
+    assert "group-values" not in {promise.name for promise in found.promises}
