@@ -48,6 +48,8 @@ CONTROLS = {
     "attributes.limit.nodes": "LimitTree",
     "attributes.limit.cuts": "CutLine",
     "attributes.limit.width": "CutLine",
+    "attributes.limit.values": "builder-values",
+    "attributes.publish": "builder-publish",
     "attributes.weight": "alike-weight-Diagnose",
     "attributes.level": "alike-level-Diagnose",
     "privacy.k": "k",

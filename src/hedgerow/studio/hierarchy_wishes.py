@@ -52,7 +52,7 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     ({'bands': [5, 20]}, ('37', '35-39', '20-39', '*'))
     """
     unknown = typed.get("unknown", "error")
-    keys: dict[str, Any] = {"intervals": None, "snap": None, "hierarchy": None, "unknown": unknown}
+    keys: dict[str, Any] = {"intervals": None, "snap": None, "hierarchy": None, "publish": None, "unknown": unknown}
     keys["numeric"] = NUMERIC[typed.get("numeric", "")]
     if kind == "free":
         snap = typed_numbers(typed.get("snap", ""))
@@ -61,7 +61,7 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
         fits = unknown if unknown != "own-leaf-under-root" else "error"
         return Wanted(keys | {"intervals": "free", "snap": snap[0] if snap else None, "unknown": fits}, None)
     if kind == "flat":
-        return Wanted(keys, builders.flat(sorted(labels)))
+        return Wanted(keys | _sets(typed), builders.flat(sorted(labels)))
     if kind == "tree":
         if given is None:
             raise PlanError(Problem("hierarchy-file", "No file has been given yet.", hint="drop one above"))
@@ -73,10 +73,28 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     return Wanted(keys | {"hierarchy": asked}, HIERARCHY_KINDS[kind].build(spec, labels))
 
 
+def _sets(typed: dict[str, Any]) -> dict[str, Any]:
+    """Read whether groups publish the sets of their values, and how many these may have.
+
+    Examples
+    --------
+    >>> _sets({"publish": "set", "values": "3"}), _sets({"publish": "", "values": "3"})
+    ({'publish': 'set', 'limit': {'values': 3}}, {})
+    """
+    if not typed.get("publish"):
+        return {}
+    most = typed_numbers(typed.get("values", ""))
+    if len(most) > 1 or any(not isinstance(one, int) or one < 1 for one in most):
+        raise PlanError(Problem("wrong-value", "This must be one whole number.", hint="leave it empty for no limit"))
+    return {"publish": typed["publish"], "limit": {"values": most[0]} if most else None}
+
+
 def first_choice(column: SeenColumn, attribute: Attribute) -> tuple[str, dict[str, Any]]:
     """Return how a column is coarsened now, and for every other way something to begin with."""
     typed: dict[str, Any] = {
         "snap": "" if attribute.snap is None else number_label(attribute.snap),
+        "publish": attribute.publish or "",
+        "values": "" if attribute.limit is None or attribute.limit.values is None else str(attribute.limit.values),
         "unknown": attribute.unknown,
         "numeric": next(word for word, numeric in NUMERIC.items() if numeric == attribute.numeric),
     }

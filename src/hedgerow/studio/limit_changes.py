@@ -41,6 +41,8 @@ def in_short(attribute: Attribute, examples: Sequence[str] = ()) -> str:
     limit = attribute.limit
     if limit is None:
         return "no limit"
+    if limit.values is not None:
+        return f"sets of {limit.values:,} values at most"
     if limit.nodes is None:
         cuts = ["cut at " + ", ".join(f"{cut:,}" for cut in limit.cuts)] if limit.cuts else []
         width = [] if limit.width is None else [f"width up to {limit.width:,}"]
@@ -148,6 +150,9 @@ def lifted(column: QuasiIdentifier, limit: Limit | None, change: str) -> tuple[b
         if column.width is not None:
             ways[f"widen to {number_label(2 * column.width)}"] = of_numbers(column.cuts, 2 * column.width)
             ways["remove the width"] = of_numbers(column.cuts, None)
+    elif limit.values is not None:
+        ways[f"allow {2 * limit.values} values"] = {"values": 2 * limit.values}
+        ways["remove the greatest number of values"] = None
     elif limit.level is not None:
         for level in range(limit.level + 1, column.hierarchy.height + 1):
             ways[f"{RAISE}{level}"] = {"level": level}

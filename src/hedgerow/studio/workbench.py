@@ -236,6 +236,8 @@ class Workbench:
         old = {} if "role" in keys and keys["role"] != attributes[column]["role"] else attributes[column]
         if {"hierarchy", "intervals"} & set(keys) and "limit" not in keys:
             keys = {**keys, "limit": None}
+        if {"hierarchy", "intervals"} & set(keys):
+            keys = {"publish": None, **keys}
         new = {name: part for name, part in {**old, **keys}.items() if part is not None}
         return self.change(attributes={**attributes, column: new})
 

@@ -30,6 +30,8 @@ COUNTS = {
     "words": "words, each for itself",
 }
 MOST_PREVIEWED = 2_000
+PUBLISHED = {"": "nothing is told (*)", "set": "all of them are told, such as a|b"}
+"""What groups of a column without a tree are published as, with words for each."""
 """Rows of a tree that a preview shows; the dialog has no room for more."""
 
 Apply = Callable[[dict[str, Any], Hierarchy | None], Awaitable[tuple[Problem, ...]]]
@@ -77,6 +79,7 @@ class HierarchyBuilder:
         coarsened: bool = True,
     ) -> None:
         self._session, self._bench, self._column, self._apply = session, session.bench, column, apply
+        self._coarsened = coarsened
         self._kind, self._typed, self._unlisted = first.kind, dict(first.typed), first.unlisted
         self._given = current if self._kind == "tree" else None
         self._asked = 0
@@ -158,8 +161,14 @@ class HierarchyBuilder:
                 pasted = ui.textarea("Or paste rows from a spreadsheet: value, group, larger group")
                 pasted.classes("w-full").props("outlined dense autogrow debounce=250 data-testid=builder-pasted")
                 pasted.on_value_change(theme.safely(lambda event: self._pasted(event.value or "")))
+            elif rule is None and self._coarsened:
+                shown = ui.select(PUBLISHED, value=self._typed["publish"], label="Where a group has several values")
+                shown.classes("w-full").props("outlined dense data-testid=builder-publish")
+                shown.on_value_change(lambda event: self._type("publish", event.value))
+                note = "of sets only; if empty, any number"
+                self._text("values", "At most so many values in a set", note)
             elif rule is None:
-                ui.label("A value is published as it is, or not at all (*).").classes("muted")
+                ui.label("Every value is another one.").classes("muted")
 
     def _field(self, field: Field) -> None:
         if not field.choices:

@@ -174,6 +174,8 @@ class _Board:
         limit = attribute.limit
         if limit is None:
             value = height
+        elif limit.values is not None:
+            options[NODE_BY_NODE], value = limit_changes.in_short(attribute), NODE_BY_NODE
         elif limit.level is None:
             options[NODE_BY_NODE], value = "limits are set node by node", NODE_BY_NODE
         else:
