@@ -14,18 +14,18 @@ import pytest
 from hedgerow.errors import DataError
 from hedgerow.plan import Plan
 from hedgerow.verification import LinkClaim
-from hedgerow.verification.counting import histograms
+from hedgerow.verification.counting import fits, histograms
 from hedgerow.verification.counting.bipartite import Bipartite, TooMuch
 from hedgerow.verification.counting.combinations import Combinations
 from hedgerow.verification.counting.counted_link import Ties
 from hedgerow.verification.counting.distances import Equal, Hierarchical, Ordered
 from hedgerow.verification.counting.evidence import Counted, _count_codes, _strays
+from hedgerow.verification.counting.fits import AnyForMissing, Fits, InTable, fits_of
 from hedgerow.verification.counting.histograms import Histograms
 from hedgerow.verification.counting.matching import Matches, Meeting
 from hedgerow.verification.promises import possible
 from hedgerow.verification.promises.models import Alpha, Close, DifferentValues, Entropy, Judged, Recursive, _written
 from hedgerow.verification.promises.overlap import in_others
-from hedgerow.verification.promises.possible import AnyForMissing, fits_of
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.values.columns import FreeJudge, SuppressibleJudge, TreeJudge
 from hedgerow.verification.values.sensitive import Reader
@@ -335,7 +335,7 @@ def test_ranges_that_have_a_number_in_common(spans: list[str], crossing: list[st
 # -- who may be behind whom --------------------------------------------------------------------------------------------
 
 
-def table_of(fits: possible.Fits, values: int, names: int) -> list[list[bool]]:
+def table_of(fits: Fits, values: int, names: int) -> list[list[bool]]:
     return [fits.test(np.full(names, value), np.arange(names)).tolist() for value in range(values)]
 
 
@@ -353,9 +353,9 @@ def test_what_a_label_of_a_tree_may_stand_for(monkeypatch: pytest.MonkeyPatch) -
     assert table_of(level, 3, 4) == [[True, False, False, False], *[[False, True, False, False]] * 2]
     within = fits_of(column, ["a", None], ["a", "x", None], keeps=False, level=1, within=True)
     assert table_of(within, 2, 3) == [[True, False, False], [False, False, False]]
-    monkeypatch.setattr(possible, "MOST_CELLS", 12)
+    monkeypatch.setattr(fits, "MOST_CELLS", 12)
     fits_of(column, values, names, keeps=False, level=None, within=False)
-    monkeypatch.setattr(possible, "MOST_CELLS", 11)
+    monkeypatch.setattr(fits, "MOST_CELLS", 11)
     with pytest.raises(TooMuch):
         fits_of(column, values, names, keeps=False, level=None, within=False)
 
@@ -422,7 +422,7 @@ def test_edges_are_the_same_in_every_manner(small: int, chunk: int, monkeypatch:
         [0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0],
         [0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0],
     )
-    same = possible.InTable(np.eye(2, dtype=bool))
+    same = InTable(np.eye(2, dtype=bool))
     seeker, holder = possible._edges(rows, records, [same, same])
     found = list(zip(seeker.tolist(), holder.tolist(), strict=True))
     assert set(found) == edges_by_hand(rows, records)
@@ -432,7 +432,7 @@ def test_edges_are_the_same_in_every_manner(small: int, chunk: int, monkeypatch:
 
 def test_edges_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, records = rows_of([0, 0], [0, 1]), rows_of([0, 0, 0], [0, 1, 1])
-    any_label = possible.InTable(np.ones((2, 2), bool))
+    any_label = InTable(np.ones((2, 2), bool))
     monkeypatch.setattr(possible, "MOST_EDGES", 6)
     monkeypatch.setattr(possible, "MOST_PAIRS", 6)
     assert len(possible._edges(rows, records, [any_label])[0]) == 6
@@ -448,9 +448,9 @@ def test_edges_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bits_that_take_too_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three records are a byte for every label: two labels are two bytes, and four may be had for each cell."""
     rows, records = rows_of([0, 0], [0, 1], [0, 1]), rows_of([0, 0, 0], [0, 1, 1], [0, 1, 1])
-    same = possible.InTable(np.eye(2, dtype=bool))
+    same = InTable(np.eye(2, dtype=bool))
     monkeypatch.setattr(possible, "SMALL", 0)
-    monkeypatch.setattr(possible, "MOST_CELLS", 1)
+    monkeypatch.setattr(fits, "MOST_CELLS", 1)
     assert len(possible._edges(rows, records, [same, same])[0]) == 3
     wide = rows_of([0, 0], [0, 1], [0, 1], [0, 1]), rows_of([0, 0, 0], *[[0, 1, 1]] * 3)
     with pytest.raises(TooMuch):

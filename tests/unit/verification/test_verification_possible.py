@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import hedgerow.verification.promises.possible as possible
+from hedgerow.verification.counting import fits
 from hedgerow.verification.counting.bipartite import Bipartite, TooMuch
+from hedgerow.verification.counting.fits import InOrder
 from hedgerow.verification.result import Promise
 from tests.cases.counted_releases import make
 from tests.cases.written_releases import LOCATION, QI, Cell, Release
@@ -152,7 +154,7 @@ def test_counted_and_row_form_say_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("bound", ["MOST_CELLS", "MOST_EDGES", "MOST_PAIRS"])
 def test_too_much_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    monkeypatch.setattr(possible, bound, 3)
+    monkeypatch.setattr(fits if bound == "MOST_CELLS" else possible, bound, 3)
     found = places(tmp_path, RIGHT).check(link=False)["possible"]
     assert found.kept
     assert "not decided" in str(found.found)
@@ -222,7 +224,7 @@ def test_as_many_as_can_be_are_matched(seed: int) -> None:
 
 def test_one_label_against_many_values_is_told_as_pair_by_pair() -> None:
     whole = np.array([True, False, True, False, True])
-    fits = possible.InOrder(
+    fits = InOrder(
         rank=np.array([0, 1, 2, 3, -2]),
         whole=whole,
         low=np.array([0, 1, 2, 0]),
