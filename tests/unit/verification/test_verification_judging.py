@@ -14,7 +14,7 @@ import pytest
 from hedgerow.errors import DataError
 from hedgerow.plan import Plan
 from hedgerow.verification import LinkClaim
-from hedgerow.verification.counting import fits, histograms
+from hedgerow.verification.counting import histograms
 from hedgerow.verification.counting.bipartite import Bipartite, TooMuch
 from hedgerow.verification.counting.combinations import Combinations
 from hedgerow.verification.counting.counted_link import Ties
@@ -353,9 +353,9 @@ def test_what_a_label_of_a_tree_may_stand_for(monkeypatch: pytest.MonkeyPatch) -
     assert table_of(level, 3, 4) == [[True, False, False, False], *[[False, True, False, False]] * 2]
     within = fits_of(column, ["a", None], ["a", "x", None], keeps=False, level=1, within=True)
     assert table_of(within, 2, 3) == [[True, False, False], [False, False, False]]
-    monkeypatch.setattr(fits, "MOST_CELLS", 12)
+    monkeypatch.setattr(fitting, "MOST_CELLS", 12)
     fits_of(column, values, names, keeps=False, level=None, within=False)
-    monkeypatch.setattr(fits, "MOST_CELLS", 11)
+    monkeypatch.setattr(fitting, "MOST_CELLS", 11)
     with pytest.raises(TooMuch):
         fits_of(column, values, names, keeps=False, level=None, within=False)
 
@@ -450,7 +450,7 @@ def test_bits_that_take_too_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, records = rows_of([0, 0], [0, 1], [0, 1]), rows_of([0, 0, 0], [0, 1, 1], [0, 1, 1])
     same = InTable(np.eye(2, dtype=bool))
     monkeypatch.setattr(possible, "SMALL", 0)
-    monkeypatch.setattr(fits, "MOST_CELLS", 1)
+    monkeypatch.setattr(possible, "MOST_CELLS", 1)
     assert len(possible._edges(rows, records, [same, same])[0]) == 3
     wide = rows_of([0, 0], [0, 1], [0, 1], [0, 1]), rows_of([0, 0, 0], *[[0, 1, 1]] * 3)
     with pytest.raises(TooMuch):
