@@ -14,6 +14,7 @@ import pytest
 from hedgerow.errors import DataError
 from hedgerow.plan import Plan
 from hedgerow.verification import LinkClaim
+from hedgerow.verification.counting import fits as fitting
 from hedgerow.verification.counting import histograms
 from hedgerow.verification.counting.bipartite import Bipartite, TooMuch
 from hedgerow.verification.counting.combinations import Combinations
