@@ -59,7 +59,7 @@ def plan_text(page: Any) -> str:
 
 
 def download(page: Any, testid: str) -> bytes:
-    """Press a button and return what it downloads."""
-    with page.expect_download() as coming:
+    """Press a button and return what it downloads; a report is made first, which takes its time."""
+    with page.expect_download(timeout=120_000) as coming:
         page.click(f"[data-testid={testid}]")
     return Path(coming.value.path()).read_bytes()

@@ -27,7 +27,9 @@ def walked(studio: Served, chromium: Any) -> Any:
     assert not violations(page)
     page.click("[data-testid=made-up]")
     page.wait_for_selector("[data-testid=next]")
-    page.goto(f"{studio.url}/run")
+    for screen, folded in (("promise", "more"), ("promise", "more-withholding"), ("run", "more-methods")):
+        page.goto(f"{studio.url}/{screen}")  # what is opened stays so
+        page.click(f"[data-testid={folded}]")
     page.click("[data-testid=start]")
     page.wait_for_selector("[data-testid=result-1]", timeout=120_000)
     yield page

@@ -18,6 +18,9 @@ def test_what_was_found_out_is_said_and_can_be_corrected(studio: Served, new_pag
     page.set_input_files("[data-testid=upload-input]", export)
     expect_text(page, "records", "900")
     expect_text(page, "columns", f"{len(HEADER)}")
+    assert "Semicolon" not in page.inner_text("[data-testid=how-it-is-read]")  # there is no doubt about it
+    page.click("[data-testid=read-rest]")
+    page.wait_for_selector("text=It cuts each of the first")
     card = page.inner_text("[data-testid=how-it-is-read]")
     assert "3 things to check" in card
     for said in ("Semicolon", "cp1252", "Comma: 72,5", "Point: 1.234", "far from all other numbers"):

@@ -214,7 +214,7 @@ class HierarchySpec(Frozen):
     bands: tuple[Number, ...] | None = Field(default=None, description="widths, each a multiple of the one before")
     cuts: tuple[tuple[Number, ...], ...] | None = Field(default=None, description="lists of cut points, finest first")
     prefix: tuple[int, ...] | None = Field(default=None, description="characters kept at each level, falling")
-    dates: tuple[Literal["month", "quarter", "year", "decade"], ...] | None = Field(
+    dates: tuple[Literal["month", "quarter", "year", "decade", "20-years", "40-years"], ...] | None = Field(
         default=None, description="fine to coarse"
     )
     top: Number | None = Field(

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 NONE = "–"
+HARDLY_LEFT = 0.9
+"""Share of a column's detail that is lost, from which on hardly anything is left of it."""
 ATTACKERS = {
     "prosecutor": "Somebody who knows that a certain person is in the data, and looks for that person",
     "journalist": "Somebody who does not know whether a certain person is in it, and looks for anybody",
@@ -45,6 +47,17 @@ def counted(number: int, one: str, many: str = "") -> str:
     ('1 record', '2,000 records', '2 are')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def hardly_left(shares: Mapping[str, float]) -> list[str]:
+    """Return the columns of which a release has lost all detail or nearly all, given the share that each has lost.
+
+    Examples
+    --------
+    >>> hardly_left({"born": 1.0, "pay": 0.972, "height": 0.6, "sex": 0})
+    ['born', 'pay']
+    """
+    return [name for name, share in shares.items() if share >= HARDLY_LEFT]
 
 
 def units_line(units: Mapping[str, Any], k: int) -> str:

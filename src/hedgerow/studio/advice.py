@@ -36,6 +36,8 @@ def advice_on(column: ColumnView, plan: Plan) -> Iterator[Advice]:
     attribute = plan.attributes.get(column.name)
     if attribute is None or attribute.role != "quasi-identifier":
         return
+    if len(column.bars) == 1 and not column.missing:  # everybody has the same: there is nothing to decide
+        return
     if column.delicate:
         text = "By its name people keep it to themselves. If nobody outside can know it, publish it as it is."
         yield Advice(text, "Make it sensitive")

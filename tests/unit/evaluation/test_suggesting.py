@@ -36,7 +36,13 @@ def column(name: str) -> SeenColumn:
     ("name", "titles"),
     [
         ("age", ["age groups: 0-17, 18-29, 30-44, 45-64, 65 and above", "bands of 5, 10, 20"]),
-        ("day", ["the month, then the year, then the decade", "the year, then the decade"]),
+        (
+            "day",
+            [
+                "the month, then the year, then the decade, then 20 years, then 40 years",
+                "the year, then the decade, then 20 years, then 40 years",
+            ],
+        ),
         ("Aufnahme", ["the month, then the quarter, then the year"]),
         ("zip", ["the first 3 characters, then 1"]),
         ("diagnosis", ["the first 3 characters, then 2, then 1"]),

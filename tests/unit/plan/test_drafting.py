@@ -205,10 +205,18 @@ def test_dates_are_recognised_however_written(values: list[Any], form: str | Non
     assert "tells day from month" not in comment
 
 
-def test_dates_over_many_years_go_up_to_decades() -> None:
-    attribute, _ = draft_of("born", [dt.date(1940 + i, 1 + i % 12, 1) for i in range(60)])
+@pytest.mark.parametrize(
+    ("years", "levels"),
+    [
+        (14, ("month", "quarter", "year")),
+        (30, ("month", "year", "decade")),
+        (60, ("month", "year", "decade", "20-years", "40-years")),
+    ],
+)
+def test_dates_go_up_as_far_as_their_years_do(years: int, levels: tuple[str, ...]) -> None:
+    attribute, _ = draft_of("born", [dt.date(1940 + i % years, 1 + i % 12, 1) for i in range(60)])
     assert attribute.hierarchy is not None
-    assert attribute.hierarchy.dates == ("month", "year", "decade")
+    assert attribute.hierarchy.dates == levels
 
 
 def test_ambiguous_dates_are_pointed_out() -> None:

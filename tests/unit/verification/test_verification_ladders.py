@@ -283,6 +283,11 @@ AFTER = dt.date.max.toordinal() + 1
         ("0010s", (day(10), day(20), "decade")),
         ("9980s", (day(9980), day(9990), "decade")),
         ("9990s", (day(9990), AFTER, "decade")),
+        ("1940-1959", (day(1940), day(1960), "20-years")),
+        ("1920-1959", (day(1920), day(1960), "40-years")),
+        ("0000-0019", (1, day(20), "20-years")),
+        ("9980-9999", (day(9980), AFTER, "20-years")),
+        *((label, None) for label in ("1950-1969", "1940-1979", "1940-1960", "1959-1940", "1940-1940", "1940-1959s")),
         ("9998", (day(9998), day(9999), "year")),
         ("9999", (day(9999), AFTER, "year")),
         ("9999-11", (day(9999, 11), day(9999, 12), "month")),
@@ -303,6 +308,9 @@ def test_lines_of_days() -> None:
     quarters = [dates.lines(f"0987-{month:02d}-01")[0].labels[2] for month in range(1, 13)]
     assert quarters == [f"0987-Q{number}" for number in (1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4)]
     assert dates.lines("0007-12-31")[0].labels == ("0007-12-31", "0007-12", "0007-Q4", "0007", "0000s", "*")
+    lifetimes = Dates(Marks(), ("decade", "20-years", "40-years"))
+    assert lifetimes.lines("1959-12-31")[0].labels == ("1959-12-31", "1950s", "1940-1959", "1920-1959", "*")
+    assert lifetimes.lines("0007-12-31")[0].labels == ("0007-12-31", "0000s", "0000-0019", "0000-0039", "*")
     assert dates.lines("29.02.2024") == ()
     assert Dates(Marks(), ("year",), "%d.%m.%Y").lines("29.02.2024")[0].labels == ("2024-02-29", "2024", "*")
     assert Dates(Marks(), ("year",), "%d.%m.%Y").lines("2024-02-29") == ()

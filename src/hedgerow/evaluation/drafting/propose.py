@@ -19,6 +19,8 @@ from hedgerow.plan.hierarchy.numbers import Number, is_whole, number_label, pars
 
 FEW_NUMBERS = 12
 """Numbers of at most so many different values are taken for categories."""
+MANY_YEARS, LIFETIMES = 15, 40
+"""Years that days span from which on decades, and periods of 20 and 40 years, are of use."""
 MANY_WORDS = 100
 """Text of more different values needs a hierarchy to be of use."""
 
@@ -109,7 +111,10 @@ def _dates(column: SeenColumn) -> Proposal | None:
     if seen is None:
         return None
     years = {day.year for label in column.counts if (day := parse_day(label, seen.form)) is not None}
-    levels = ("month", "year", "decade") if max(years) - min(years) >= 15 else ("month", "quarter", "year")
+    span = max(years) - min(years)
+    levels: tuple[str, ...] = ("month", "year", "decade") if span >= MANY_YEARS else ("month", "quarter", "year")
+    if span >= LIFETIMES:  # such as days of birth: of few people alike the decade is the same
+        levels = (*levels, "20-years", "40-years")
     level = levels.index("year") + 1
     notes = [f"Decide: how coarse is still of use? limit: {{level: {level}}} leaves the year or better."]
     if len(seen.forms) > 1:

@@ -12,6 +12,8 @@ import yaml
 
 from hedgerow.evaluation.drafting.column import SeenColumn
 from hedgerow.evaluation.drafting.propose import FEW_NUMBERS, band_widths, names_ages, propose
+from hedgerow.plan import HierarchySpec
+from hedgerow.plan.hierarchy.kind import HIERARCHY_KINDS
 from hedgerow.plan.hierarchy.numbers import number_label
 
 AGES = ((0, 18, 30, 45, 65, 120), (0, 18, 65, 120))
@@ -65,8 +67,10 @@ def _dates(column: SeenColumn) -> list[Suggestion]:
     rule = yaml.safe_load(propose(column).rule or "{}")  # what a draft would write
     if "dates" not in rule:
         return []
-    ways = [rule["dates"], *([["year", "decade"]] if "decade" in rule["dates"] else [])]
-    return [Suggestion(f"the {', then the '.join(way)}", {**rule, "dates": way}) for way in ways]
+    periods = [level for level in rule["dates"] if level != "month"]
+    ways = [rule["dates"], *([periods] if "decade" in periods else [])]
+    steps = HIERARCHY_KINDS["dates"].steps
+    return [Suggestion(", then ".join(steps(HierarchySpec(dates=way))), {**rule, "dates": way}) for way in ways]
 
 
 def _numbers(column: SeenColumn) -> list[Suggestion]:

@@ -255,7 +255,7 @@ def _with_limits(plan: Plan, limits: dict[str, Limit | None]) -> Plan:
 def _why_none(withheld: int, allowed: int, at_most: Withhold) -> str:
     if withheld > allowed:
         return f"without any, more than {at_most.at_most} must be withheld already"
-    return f"any would withhold more than {at_most.at_most}, or cost more than it keeps"
+    return f"any limit would withhold more than {at_most.at_most}, or cost more than it keeps"
 
 
 def _keeps(classes: Classes) -> str:

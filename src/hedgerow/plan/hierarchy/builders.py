@@ -30,7 +30,7 @@ from hedgerow.plan.hierarchy.numbers import (
 from hedgerow.plan.hierarchy.tree import Hierarchy
 
 ROOT = "*"
-DATE_LEVELS = ("month", "quarter", "year", "decade")
+DATE_LEVELS = ("month", "quarter", "year", "decade", "20-years", "40-years")
 
 
 @dataclass(frozen=True)
@@ -215,12 +215,14 @@ def prefixes(labels: Iterable[str], kept: Sequence[int], length: int | None = No
 
 
 def dates(labels: Iterable[str], levels: Sequence[str], form: str | Sequence[str] | None = None) -> Built:
-    """Days in months, quarters, years and decades.
+    """Days in months, quarters, years, decades, and twenty or forty years.
 
     Examples
     --------
     >>> dates(["2024-02-29"], ["month", "quarter", "year", "decade"]).hierarchy.paths()[0]
     ('2024-02-29', '2024-02', '2024-Q1', '2024', '2020s', '*')
+    >>> dates(["1959-02-01"], ["decade", "20-years", "40-years"]).hierarchy.paths()[0]
+    ('1959-02-01', '1950s', '1940-1959', '1920-1959', '*')
     """
     check_dates(levels)
     order = {text: parse_day(text, form) for text in labels}
@@ -254,13 +256,20 @@ def parse_day(text: str, form: str | Sequence[str] | None = None) -> dt.date | N
 
 
 def date_label(day: dt.date, level: str) -> str:
-    """Name the month, quarter, year or decade of a day."""
+    """Name the month, quarter, year, decade, or twenty or forty years of a day."""
     return {
         "month": f"{day.year:04d}-{day.month:02d}",
         "quarter": f"{day.year:04d}-Q{(day.month + 2) // 3}",
         "year": f"{day.year:04d}",
         "decade": f"{day.year // 10 * 10:04d}s",
+        "20-years": _years(day.year, 20),
+        "40-years": _years(day.year, 40),
     }[level]
+
+
+def _years(year: int, many: int) -> str:
+    first = year // many * many
+    return f"{first:04d}-{first + many - 1:04d}"
 
 
 # -- what a rule itself can get wrong ------------------------------------------------------------------------------
@@ -324,7 +333,7 @@ def check_dates(levels: Sequence[str]) -> None:
     ranks = [DATE_LEVELS.index(level) if level in DATE_LEVELS else -1 for level in levels]
     if not ranks or -1 in ranks or any(a >= b for a, b in itertools.pairwise(ranks)):
         raise _rule(
-            "Date levels must be some of month, quarter, year, decade, in this order.",
+            f"Date levels must be some of {', '.join(DATE_LEVELS)}, in this order.",
             "for example dates: [month, year]",
         )
 

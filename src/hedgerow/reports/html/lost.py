@@ -7,9 +7,10 @@ from typing import Any
 from hedgerow.reports.charts import bar_chart, histogram, size_bins
 from hedgerow.reports.html.markup import KEPT, MOST_NAME, UNKNOWN, fact, name, state
 from hedgerow.reports.material import Material
-from hedgerow.reports.wording import NONE, WITHHELD_BECAUSE, near_the_best, percent, shorten
+from hedgerow.reports.wording import NONE, WITHHELD_BECAUSE, first_of, hardly_left, near_the_best, percent, shorten
 
 MOST_BARS = 24
+MOST_GONE = 6
 
 
 def groups(material: Material) -> dict[str, Any]:
@@ -39,7 +40,8 @@ def losses(material: Material) -> dict[str, Any]:
     ]
     chart = bar_chart(bars, title="Share of each column that was lost", unit="%", most=100)
     found = {"chart": chart, "rows": rows, "left": len(lost) - MOST_BARS}
-    return {**found, "near_the_best": near_the_best(facts.get("optimality"))}
+    gone = first_of([shorten(column, MOST_NAME) for column in hardly_left(lost)], MOST_GONE)
+    return {**found, "near_the_best": near_the_best(facts.get("optimality")), "gone": gone}
 
 
 def withheld(material: Material) -> dict[str, Any]:

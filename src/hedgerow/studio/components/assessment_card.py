@@ -64,22 +64,25 @@ def _show(found: Mapping[str, Any]) -> None:
         "warn" if found["k"] == 1 else "good",
         testid="assessment-verdict",
     )
-    if unique:
-        rows = [
-            (part["column"], f"{part['values']:,}", f"{part['unique_alone']:,}", f"{part['unique_without']:,}")
-            for part in found["parts"]
-        ]
-        head = ["column", "values", "unique by it alone", "unique without it"]
-        theme.table(head, rows, numbers=(1, 2, 3), testid="assessment-columns")
-    if found["telling"]:
-        ui.label("Combinations that are enough to single somebody out, smallest first").classes("muted")
-        combinations = [
-            (", ".join(one["columns"]), f"{one['unique']:,}", f"{one['smallest_of']:,}")
-            for one in found["telling"][:MOST_COMBINATIONS]
-        ]
-        head = ["columns", "singles out", "of whom no fewer columns do"]
-        theme.table(head, combinations, numbers=(1, 2), testid="assessment-combinations")
     for told in found["disclosures"]:
         if told["groups"]:
             counts = f"{told['groups']:,} groups with {told['records']:,} records have one value only"
             ui.label(f"{told['column']}: {counts}: who knows that somebody is in them learns it.").classes("small")
+    if not unique and not found["telling"]:
+        return
+    with theme.fold("By which columns, and how few of them are enough", "assessment-by-columns").props("dense"):
+        if unique:
+            rows = [
+                (part["column"], f"{part['values']:,}", f"{part['unique_alone']:,}", f"{part['unique_without']:,}")
+                for part in found["parts"]
+            ]
+            head = ["column", "values", "unique by it alone", "unique without it"]
+            theme.table(head, rows, numbers=(1, 2, 3), testid="assessment-columns")
+        if found["telling"]:
+            ui.label("Combinations that are enough to single somebody out, smallest first").classes("muted")
+            combinations = [
+                (", ".join(one["columns"]), f"{one['unique']:,}", f"{one['smallest_of']:,}")
+                for one in found["telling"][:MOST_COMBINATIONS]
+            ]
+            head = ["columns", "singles out", "of whom no fewer columns do"]
+            theme.table(head, combinations, numbers=(1, 2), testid="assessment-combinations")

@@ -22,25 +22,27 @@ async def send_release(session: Session, folder: Path, name: str) -> None:
 
 
 class ExportCard:
-    """Buttons for release and plan, and beside them the form of the report."""
+    """Buttons for release and plan, and below them the form of the report."""
 
     def __init__(self, session: Session, run: Run) -> None:
         self._session, self._run = session, run
-        with ui.element("div").classes("studio-halves"):
-            with theme.card():
-                theme.heading("Take it away")
-                kept = run.verification["kept"]
-                text = "Data, plan.yaml and facts.json in one file. Whoever gets it can check it."
-                ui.label(text if kept else "A release that breaks its promises is not given out.").classes(
-                    "muted small"
-                )
-                button = ui.button("Release (zip)", icon="folder_zip", on_click=theme.safely(self._release))
-                button.props("unelevated data-testid=export-release").set_enabled(kept)
-                ui.label("The plan alone: on the command line it gives the same release.").classes("muted small")
-                ui.button("Plan", icon="description", on_click=theme.safely(self._plan)).props(
-                    "outline data-testid=export-plan"
-                )
-            ReportCard(session, run)
+        kept = run.verification["kept"]
+        with theme.card():
+            theme.heading("Take it away")
+            with ui.element("div").classes("studio-halves"):
+                with ui.row().classes("items-center gap-3 no-wrap"):
+                    button = ui.button("Release (zip)", icon="folder_zip", on_click=theme.safely(self._release))
+                    button.props("unelevated no-wrap data-testid=export-release").set_enabled(kept)
+                    text = "Data, plan.yaml and facts.json in one file. Whoever gets it can check it."
+                    ui.label(text if kept else "A release that breaks its promises is not given out.").classes(
+                        "muted small"
+                    )
+                with ui.row().classes("items-center gap-3 no-wrap"):
+                    ui.button("Plan", icon="description", on_click=theme.safely(self._plan)).props(
+                        "outline no-wrap data-testid=export-plan"
+                    )
+                    ui.label("The plan alone: on the command line it gives the same release.").classes("muted small")
+        ReportCard(session, run)
 
     async def _release(self) -> None:
         await send_release(self._session, self._run.release, f"release-{self._run.number}.zip")

@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.plan import Limit
+from hedgerow.reports.level_words import level_words
 from hedgerow.studio import theme
 from hedgerow.studio.background import aside
 from hedgerow.studio.limit_changes import in_short
@@ -95,9 +96,13 @@ class LimitProposals:
                     box.props["aria-label"] = f"Take the limit of {name}"
                     box.props["data-testid"] = f"propose-take-{name}"
                     self._taken[name] = box
-            for text in (name, self._in_words(name, limit), each["keeps"].partition(LEVELS)[0]):
+            for text in (name, self._in_words(name, limit)):
                 with ui.element("td"):
                     ui.label(text)
+            with ui.element("td"):
+                ui.label(each["keeps"].partition(LEVELS)[0])
+                if limit is None:
+                    self._offer_first(name)
             with ui.element("td").classes("number"):
                 ui.label("" if limit is None else f"{each['alone']:,}")
 
@@ -106,6 +111,20 @@ class LimitProposals:
         given = None if limit is None else Limit.model_validate(limit)
         attribute = self._bench.plan.attributes[name].model_copy(update={"limit": given})
         return in_short(attribute, self._examples.get(name, ()))
+
+    def _offer_first(self, name: str) -> None:
+        """Offer to keep the least of a column before limits are proposed for the others: it has first claim then."""
+        assert self._bench.plan is not None
+        level = len(self._examples.get(name, ())) - 2
+        if level < 1 or self._bench.plan.attributes[name].limit is not None:
+            return
+        words = level_words(self._bench.plan.attributes[name], level, self._examples[name])
+        button = ui.button(f"Keep this first: {words}", on_click=theme.safely(lambda: self._keep_first(name, level)))
+        theme.mark(button.props("outline dense no-caps padding='xs sm'"), f"propose-first-{name}")
+
+    async def _keep_first(self, name: str, level: int) -> None:
+        await self._use({name: {"level": level}})
+        await self._work()
 
     async def _take(self, proposed: Mapping[str, Any]) -> None:
         ticked = [name for name, box in self._taken.items() if box.value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -32,6 +32,7 @@ CHOICES: Mapping[str, Mapping[Any, str]] = {
         "standard": "Standard: commas, UTF-8, decimal points",
     },
 }
+FEW = 4
 TITLES = {
     "labels": "Value labels",
     "output": "A release as CSV is written",
@@ -60,16 +61,26 @@ def show_reading_card(bench: Workbench, changed: Callable[[], Awaitable[None] | 
         .props("data-testid=how-it-is-read")
     ):
         ui.label("Found out from the file. If something is wrong, say so here: everything else is looked at again.")
-        for one in source.read.assumptions:
+        doubtful = [one for one in source.read.assumptions if not one["sure"]]
+        for one in doubtful:
             _show(bench, one, changed)
+        sure = [one for one in source.read.assumptions if one["sure"]]
         found = {one["key"] for one in source.read.assumptions}
-        for key in () if is_server(source.place) else UNFOUND:
-            if key not in found:
-                _show(bench, _unfound(key), changed)
+        if not is_server(source.place):
+            sure += [_unfound(key) for key in UNFOUND if key not in found]
         if source.read.labelled:
-            _show(bench, _plain("labels", plan.data.labels), changed)
+            sure.append(_plain("labels", plan.data.labels))
         if plan.data.delimiter is not None:
-            _show(bench, _plain("output", plan.data.output or NONE), changed)
+            sure.append(_plain("output", plan.data.output or NONE))
+        with theme.fold(_rest(sure), "read-rest").props("dense") if doubtful else ui.column().classes("w-full gap-0"):
+            for one in sure:
+                _show(bench, one, changed)
+
+
+def _rest(sure: Sequence[Mapping[str, Any]]) -> str:
+    """Say what is not shown at once: what there is no doubt about."""
+    said = [one["title"].lower() for one in sure[:FEW]]
+    return f"{len(sure)} more, without doubt: {', '.join(said)}{' …' if len(sure) > FEW else ''}"
 
 
 def _plain(key: str, value: Any) -> dict[str, Any]:

@@ -16,20 +16,26 @@ from hedgerow.studio.jobs import Job
 from hedgerow.studio.runs import Run
 from hedgerow.studio.sessions import Session
 
-FIELDS = {
-    "title": "Title of the release",
-    "organisation": "Organisation",
-    "source": "Made from",
-    "version": "Version",
-    "period": "Time covered, such as 2019/2023",
-    "contact": "Contact: e-mail or web address",
-    "purpose": "Purpose",
-    "legal_basis": "Legal basis",
-    "recipients": "Recipients",
-    "approver": "Approver",
-    "role": "The approver's role",
-    "date": "Date of the approval",
-    "review_by": "Date by which to review the release",
+PARTS = {
+    "What is released": {
+        "title": "Title of the release",
+        "organisation": "Organisation",
+        "source": "Made from",
+        "version": "Version",
+        "period": "Time covered, such as 2019/2023",
+        "contact": "Contact: e-mail or web address",
+    },
+    "What for": {
+        "purpose": "Purpose",
+        "legal_basis": "Legal basis",
+        "recipients": "Recipients",
+    },
+    "Who signs it": {
+        "approver": "Approver",
+        "role": "The approver's role",
+        "date": "Date of the approval",
+        "review_by": "Date by which to review the release",
+    },
 }
 DAYS = ("date", "review_by")
 AUDIENCES = {
@@ -52,18 +58,22 @@ class ReportCard:
         with theme.card():
             theme.heading("Report")
             ui.label("What is left empty is a blank line on the page, to be filled in by hand.").classes("muted small")
-            with ui.element("div").classes("fields"):
-                self._fields = {name: self._field(name, label) for name, label in FIELDS.items()}
+            self._fields: dict[str, Any] = {}
+            for part, fields in PARTS.items():
+                ui.label(part).classes("small font-bold")
+                with ui.element("div").classes("fields"):
+                    self._fields |= {name: self._field(name, label) for name, label in fields.items()}
             if not self._fields["source"].value:
                 self._fields["source"].value = run.data_name
             self._assume = self._keep(ui.textarea("Further assumptions, one a line"), "report-assume")
             self._assume.props("autogrow")
-            self._threshold = ui.select(
-                thresholds(run.plan), value=run.plan.accepted, label="A risk that is just acceptable"
-            ).classes("w-full")
-            self._threshold.props("outlined dense data-testid=report-threshold")
-            self._audience = ui.select(dict(AUDIENCES), value="public", label="Who the report is for")
-            self._audience.classes("w-full").props("outlined dense data-testid=report-for")
+            with ui.element("div").classes("fields"):
+                self._threshold = ui.select(
+                    thresholds(run.plan), value=run.plan.accepted, label="A risk that is just acceptable"
+                ).classes("w-full")
+                self._threshold.props("outlined dense data-testid=report-threshold")
+                self._audience = ui.select(dict(AUDIENCES), value="public", label="Who the report is for")
+                self._audience.classes("w-full").props("outlined dense data-testid=report-for")
             self._catalogue()
             with ui.row().classes("gap-2"):
                 self._buttons = [self._button(form, *said) for form, said in BUTTONS.items()]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from nicegui import ui
 
 from hedgerow.reports.html.page import section_html
 from hedgerow.reports.material import Extras, Material, demands_of
 from hedgerow.reports.reading import Facts
-from hedgerow.reports.wording import columns_left_out, counted, near_the_best
+from hedgerow.reports.wording import columns_left_out, counted, first_of, hardly_left, near_the_best
 from hedgerow.studio import theme
 from hedgerow.studio.components.marked_table import cell, marked_table, said
 from hedgerow.studio.runs import Run
@@ -22,6 +23,7 @@ def material_of(run: Run) -> Material:
     return Material(Facts(run.facts), run.plan, run.verification, extras=Extras(threshold=run.plan.accepted))
 
 
+MOST_LOST = 6
 REMEDIES = {
     "risk": ("Choose a larger k, or the threshold that fits your audience", "/promise"),
     "single-value": ("Ask for different values in every group", "/promise"),
@@ -119,6 +121,22 @@ def show_tiles(run: Run) -> None:
         most = "by the plan's worths" if "worths_given" in facts else "of 1"
         theme.tile("research value", f"{facts['research_value']:.4f}", "research-value", f"{most}; up is better")
         theme.tile("limits broken", f"{facts['limits_broken']:,}", "limits-broken", "cells beyond their limit")
+
+
+def show_lost(run: Run) -> None:
+    """Say of which columns hardly anything is left, and what keeps some of them."""
+    lost = hardly_left(run.facts["share_lost_by_attribute"])
+    if not lost:
+        return
+    with ui.column().classes("note warn gap-1").props("role=status data-testid=hardly-left"):
+        ui.label(f"Hardly anything is left of {first_of(lost, MOST_LOST)}: most values became as coarse as can be.")
+        ui.label(
+            "A limit keeps some of a column: others become coarser then, or more records are withheld. A column that "
+            "serves nobody like this is better left out, which leaves more of all others."
+        ).classes("small")
+        with ui.row().classes("gap-x-4 gap-y-1"):
+            for name in lost[:MOST_LOST]:
+                ui.link(f"Keep some of {name}", f"/limits?column={quote(name)}").classes("small")
 
 
 def show_before_after(run: Run) -> None:

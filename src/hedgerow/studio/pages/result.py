@@ -54,6 +54,7 @@ def _show_result(session: Session, run: Run, made: list[Run]) -> None:
             choice.classes("w-full sm:w-80").on_value_change(lambda event: ui.navigate.to(f"{PATH}?run={event.value}"))
     result_overview.show_verdict(run)
     result_overview.show_tiles(run)
+    result_overview.show_lost(run)
     ExportCard(session, run)
     result_overview.show_before_after(run)
     with ui.element("div").classes("studio-halves"):

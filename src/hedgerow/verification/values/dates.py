@@ -1,4 +1,4 @@
-"""Days in months, quarters, years and decades."""
+"""Days in months, quarters, years, decades, and twenty or forty years."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hedgerow.verification.values.trees import ROOT, Ladder, Line, Marks, pieces
 
 @dataclass(frozen=True)
 class Dates(Ladder):
-    """Days in months, quarters, years and decades."""
+    """Days in months, quarters, years, decades, and twenty or forty years."""
 
     marks: Marks
     levels: tuple[str, ...]
@@ -40,6 +40,10 @@ class Dates(Ladder):
             "quarter": f"{day.year:04d}-Q{(day.month - 1) // 3 + 1}",
             "year": f"{day.year:04d}",
             "decade": f"{day.year // 10:03d}0s",
+            **{
+                level: f"{day.year - day.year % many:04d}-{day.year - day.year % many + many - 1:04d}"
+                for level, many in SPANS.items()
+            },
         }
         return self.marks.line((day.isoformat(), *(names[level] for level in self.levels), ROOT))
 
@@ -57,11 +61,19 @@ class Dates(Ladder):
             yield self._line(dt.date.fromordinal(int(start)))
 
 
+SPANS = {"20-years": 20, "40-years": 40}
 _PERIOD = re.compile(r"([0-9]{4})(?:(s)|-(?:([0-9]{2})|Q([1-4]))(?:-([0-9]{2}))?)?")
+_SPAN = re.compile(r"([0-9]{4})-([0-9]{4})")
 
 
 def period_of(label: str) -> tuple[int, int, str] | None:
     """Read the first day, the day after the last and the level of a period."""
+    span = _SPAN.fullmatch(label)
+    if span is not None:
+        first, many = int(span[1]), int(span[2]) - int(span[1]) + 1
+        level = next((name for name, years in SPANS.items() if years == many and first % years == 0), None)
+        begin = max(first, 1)
+        return None if level is None else (*_months(begin, 1, 12 * (first + many - begin)), level)
     match = _PERIOD.fullmatch(label)
     if match is None or (match[4] and match[5]):
         return None

@@ -1,4 +1,4 @@
-"""Days in months, quarters, years and decades."""
+"""Days in months, quarters, years, decades, and twenty or forty years."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from hedgerow.plan.hierarchy import builders
 from hedgerow.plan.hierarchy.kind import Field, HierarchyRule, KindDescriptor
 
-NODE = re.compile(r"\d{4}(-\d\d(-\d\d)?|-Q[1-4]|s)?")
+SPANS = {"20-years": "20 years", "40-years": "40 years"}
+NODE = re.compile(r"\d{4}(-\d\d(-\d\d)?|-Q[1-4]|s|-\d{4})?")
 
 
 def _check(spec: Any, folder: Path) -> None:
@@ -34,8 +35,8 @@ def _written(form: Any) -> str:
 DESCRIPTOR = KindDescriptor(
     name="dates",
     title="longer periods",
-    help="some of `month`, `quarter`, `year`, `decade`, in this order",
-    example="`[month, quarter, year, decade]`: 2024-02-29 → 2024-02 → 2024-Q1 → 2024 → 2020s → *",
+    help="some of `month`, `quarter`, `year`, `decade`, `20-years`, `40-years`, in this order",
+    example="`[month, year, decade, 20-years]`: 1959-02-01 → 1959-02 → 1959 → 1950s → 1940-1959 → *",
     order=60,
     check=_check,
     build=_build,
@@ -43,11 +44,11 @@ DESCRIPTOR = KindDescriptor(
     of_numbers=False,
     height=lambda spec: len(spec.dates) + 1,
     could_be_node=lambda spec, name: bool(NODE.fullmatch(name)),
-    node_names="nodes are named like 2024-02, 2024-Q1, 2024 or 2020s",
+    node_names="nodes are named like 2024-02, 2024-Q1, 2024, 2020s or 2000-2019",
     shows_steps=True,
-    steps=lambda spec: [f"the {period}" for period in spec.dates],
+    steps=lambda spec: [SPANS.get(period, f"the {period}") for period in spec.dates],
     rule=HierarchyRule(
-        choice="dates: days, months, quarters, years, decades",
+        choice="dates: days, months, quarters, years, decades and more",
         fields=(
             Field("dates", "Levels", choices=builders.DATE_LEVELS),
             Field(
