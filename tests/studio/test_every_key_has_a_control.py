@@ -89,8 +89,12 @@ CONTROLS = {
     "threshold": "threshold",
     "seed": "seed",
 }
-FREE = "Gewicht (kg)"
+FREE, POINT = "Gewicht (kg)", ("at", "quantile", "fewest")
 NEED_NONE = {
+    "attributes.hierarchy.bottom": "as attributes.treat.bottom.at, from which it is filled in",
+    "attributes.hierarchy.top": "as attributes.treat.bottom.at, from which it is filled in",
+    **{f"attributes.treat.{end}.{key}": "said in the plan file so far" for end in ("top", "bottom") for key in POINT},
+    **{f"attributes.treat.{key}": "said in the plan file so far" for key in ("round", "dates", "form")},
     "data.format": "the ending of a file says it, and only files with an ending that is known are taken",
     "attributes.hierarchy.file": "a file that is brought is written out as a tree, so that the plan needs no other file",
     "unit.publish": "there is one way so far",
