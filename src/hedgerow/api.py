@@ -10,6 +10,7 @@ from typing import Any
 from hedgerow.anonymization.bounding import Certificate
 from hedgerow.anonymization.explanation import Explanation, explain_limits
 from hedgerow.anonymization.lattice import Patience
+from hedgerow.anonymization.resolving import with_points
 from hedgerow.anonymization.withholding import settle
 from hedgerow.engines.base import Engine
 from hedgerow.engines.export import check_form
@@ -402,7 +403,9 @@ def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     """
     plan = settled_plan(plan)
     with open_engine(data, plan, engine, master) as source:
-        return associate(encode_table(source.read(plan), plan), plan)
+        table = source.read(plan)
+        plan = with_points(plan, table).settled()
+        return associate(encode_table(table, plan), plan)
 
 
 def leave_out(

@@ -56,6 +56,7 @@ CODES: dict[str, str] = {
     "no-header": "what should be the names of columns looks like a record",
     "missing-column": "the plan names a column that the data does not have",
     "empty": "the table has no records",
+    "point": "a point from which on values are not told apart cannot be found in the data",
     "no-leaf": "values of a column have no leaf in its hierarchy",
     "not-a-number": "values of a numeric column are not numbers",
     "too-precise": "the numbers of a column have more digits than can be computed with exactly",

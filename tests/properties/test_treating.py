@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.errors import DataError
+from hedgerow.microdata.points import found_in
 from hedgerow.microdata.treating import treatment
 from hedgerow.plan import Attribute, DataFormat, HierarchySpec
 from hedgerow.plan.hierarchy.builders import OpenEnds, bands
+from hedgerow.plan.hierarchy.numbers import number_label
 from hedgerow.plan.model import Treatment
 from hedgerow.verification.values.bands import Bands
 from hedgerow.verification.values.treatments import Rule
@@ -141,3 +147,64 @@ def test_every_released_cell_is_the_treatment_of_its_record(
     for one in tied:
         by_group.setdefault(one[:2], []).append(one[2:])
     assert all(group == sorted(group) for group in by_group.values())  # no order tells what is beyond a point
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.decimals(-500, 500, places=1, allow_nan=False), st.integers(0, 6)), min_size=1, max_size=20),
+    st.integers(1, 8),
+    st.none() | BASES,
+    st.booleans(),
+    st.booleans(),
+)
+def test_points_are_those_that_as_many_people_lie_beyond(
+    drawn: list[tuple[Decimal, int]], fewest: int, base: Decimal | None, with_persons: bool, up: bool
+) -> None:
+    values = [Fraction(value) for value, _ in drawn]
+    people = [person for _, person in drawn] if with_persons else list(range(len(drawn)))
+    said: dict[str, Any] = {("top" if up else "bottom"): {"fewest": fewest}} | ({} if base is None else {"round": base})
+    column = pa.chunked_array([pa.array([str(value) for value, _ in drawn])])
+    person = np.array(people, np.int64) if with_persons else None
+    attribute = Attribute(role="other", treat=said)
+    sign = 1 if up else -1
+    if len(set(people)) < fewest:
+        with pytest.raises(DataError):
+            found_in("x", attribute, column, DataFormat(), None, person)
+        return
+    found = found_in("x", attribute, column, DataFormat(), None, person)
+    point = found.top if up else found.bottom
+    expected = sign * naive.highest_point(
+        [sign * value for value in values], people, fewest, None if base is None else Fraction(base)
+    )
+    assert point is not None
+    assert Fraction(point.at) == expected
+    number = number_label(point.at) + ("+" if up else " or less")
+    change = treatment(found, DataFormat())
+    assert (
+        len({person for (cell, _), person in zip(drawn, people, strict=True) if change(str(cell)) == number}) >= fewest
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.integers(20, 60), st.integers(0, 999)), min_size=12, max_size=30), st.integers(2, 4))
+def test_points_that_are_found_are_those_of_the_released_records(rows: list[tuple[int, int]], fewest: int) -> None:
+    age, pay = (list(column) for column in zip(*rows, strict=True))
+    attributes = {
+        "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5]}, "limit": {"level": 1}},
+        "pay": {"role": "sensitive", "treat": {"top": {"fewest": fewest}}},
+    }
+    plan = hr.Plan.from_dict({"attributes": attributes, "privacy": {"k": 3}, "withhold": "100%"})
+    people = pa.table({"age": age, "pay": pay})
+    try:
+        release = hr.anonymize(people, plan)
+    except (hr.NoSolution, DataError):
+        return
+    assert release.record_of_row is not None
+    kept = sorted(release.record_of_row.tolist())
+    values = [Fraction(pay[record]) for record in kept]
+    found = release.plan.attributes["pay"].treat
+    assert found is not None
+    assert found.top is not None
+    assert found.top.at == naive.highest_point(values, kept, fewest)
+    again = hr.anonymize(people.take(kept), plan)  # as if there had never been other records
+    assert again.table.equals(release.table)

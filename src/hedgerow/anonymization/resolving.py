@@ -28,7 +28,7 @@ def resolve(
     everything filled in that was found out from the data, and so has the format of the file. ``ends`` are intervals
     that must be possible in columns of numbers, as :func:`~hedgerow.microdata.encode_table` takes them.
     """
-    plan = plan.settled()
+    plan = with_points(plan, table).settled()
     microdata = encode_table(table, plan, in_order, strict, ends)
     if strict:
         refuse_levels(plan, microdata)
@@ -37,6 +37,17 @@ def resolve(
         # Encoded again as the published plan does it: the order depends on weights.
         microdata = encode_table(table, plan, in_order, strict, ends)
     return microdata, filled(plan, table, microdata)
+
+
+def with_points(plan: Plan, table: Table) -> Plan:
+    """Return the plan with the points of treatments that were found in a table."""
+    if not table.treatments:
+        return plan
+    attributes = {
+        name: attribute.model_copy(update={"treat": table.treatments[name]}) if name in table.treatments else attribute
+        for name, attribute in plan.attributes.items()
+    }
+    return plan.model_copy(update={"attributes": attributes})
 
 
 def refuse_levels(plan: Plan, microdata: Microdata) -> None:

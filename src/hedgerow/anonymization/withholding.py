@@ -231,7 +231,8 @@ def part_of(table: Table, counts: IntArray) -> Table:
     rows = np.flatnonzero(counts)
     columns = {name: taken(column, rows) for name, column in table.columns.items()}
     again = None if table.counts is None else counts[rows]
-    return Table(columns, int(counts.sum()), table.not_released, table.format, again, table.notes)
+    records = int(counts.sum())
+    return Table(columns, records, table.not_released, table.format, again, table.notes, table.treatments)
 
 
 def as_part(microdata: Microdata, table: Table, counts: IntArray) -> Microdata:

@@ -24,6 +24,7 @@ from hedgerow.engines.base import published_labels
 from hedgerow.engines.export import write
 from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import CountedLink, Rows, Selected
+from hedgerow.engines.treated_source import treated_source
 from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.classes import number_classes
@@ -217,8 +218,9 @@ class SqlEngine:
             session.format or plan.data,
             counts,
             self.notes,
-            raw.select([*names]),
-            names,
+            source.treatments,
+            raw=raw.select([*names]),
+            names=names,
         )
 
     def records(self, plan: Plan) -> Table:
@@ -236,7 +238,8 @@ class SqlEngine:
         }
         released = set(plan.released_columns)
         stay = tuple(name for name in source.kinds if name not in released)
-        return Table(columns, raw.num_rows, stay, session.format or plan.data, notes=self.notes)
+        form = session.format or plan.data
+        return Table(columns, raw.num_rows, stay, form, notes=self.notes, treatments=source.treatments)
 
     @property
     def executor(self) -> Executor:
@@ -312,10 +315,12 @@ class SqlSource:
     """The statements over one table under one plan."""
 
     def __init__(self, session: SqlSession, plan: Plan) -> None:
-        refuse_treatments(plan)
         self.session = session
         self.plan = plan
-        self.kinds = {column.name: column for column in session.columns()}
+        self.relation = session.source
+        self.kinds: Mapping[str, SqlColumn] = {column.name: column for column in session.columns()}
+        there = treated_source(self)
+        self.relation, self.kinds, self.treatments = there.relation, there.columns, there.treatments
 
     def names(self, also: Sequence[str] = ()) -> dict[str, str]:
         """Return the real name of every column that is collapsed by, under its name in the statements."""
@@ -382,7 +387,7 @@ class SqlSource:
 
     def plain(self, names: Sequence[str]) -> str:
         """Every record, as it is; columns are called ``r0``, ``r1``, … in the order of these names."""
-        return self._select({f"r{i}": self._value(name) for i, name in enumerate(names)})
+        return self._select({f"r{i}": self.value(name) for i, name in enumerate(names)})
 
     def sample(self, most: int, scattered: str) -> str:
         """Values of the first quasi-identifier with their counts (``n``): all, or not more than ``most`` of them.
@@ -405,7 +410,7 @@ class SqlSource:
 
     def first(self, count: int) -> str:
         """Some rows, in the order in which the database gives them."""
-        columns = {f"c{i}": self._value(name) for i, name in enumerate(self.plan.quasi_identifiers)}
+        columns = {f"c{i}": self.value(name) for i, name in enumerate(self.plan.quasi_identifiers)}
         return f"{self._select(columns)} LIMIT {count:d}"
 
     def released(self, names: Mapping[str, str], uploaded: Uploaded, missing: frozenset[str]) -> str:
@@ -441,16 +446,21 @@ class SqlSource:
 
     def _select(self, expressions: dict[str, str]) -> str:
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in expressions.items())
-        return f"SELECT {inner} FROM {self.session.source} AS t"
+        return f"SELECT {inner} FROM {self.relation} AS t"
 
     def _counted_by(self, alias: str, name: str) -> str:
         """What a column is counted by: its value, or the person's number."""
         if alias != "p":
-            return self._value(name)
+            return self.value(name)
         person = self._shown(name)
         return f"CASE WHEN {person} IS NULL THEN NULL ELSE DENSE_RANK() OVER (ORDER BY {self.session.last(person)}) END"
 
-    def _value(self, name: str) -> str:
+    def different(self, name: str) -> str:
+        """The different values of any column (``v``), and how many records have each (``n``)."""
+        inner = self._select({"v": self.value(name)})
+        return f"SELECT v, CAST(COUNT(*) AS {self.session.whole}) AS n FROM ({inner}) AS t GROUP BY v"
+
+    def value(self, name: str) -> str:
         """The value of a column as it is."""
         column, quoted = self.kinds[name], f"t.{self.session.quote(name)}"
         if column.kind not in self.session.as_text:
@@ -487,14 +497,6 @@ class SqlSource:
         if self.session.nan is None:
             return value
         return f"CASE WHEN {value} = 0 THEN ABS({value}) WHEN {value} = {self.session.nan} THEN NULL ELSE {value} END"
-
-
-def refuse_treatments(plan: Plan) -> None:
-    """Refuse a plan that treats columns: only the local engine does so."""
-    treated = [name for name, part in plan.attributes.items() if part.treat is not None]
-    if treated:
-        message = f"Column {treated[0]!r} is treated, which the local engine alone does."
-        raise DataError(Problem("usage", message, hint="use --engine local"))
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from hedgerow.outside.server import check_path, is_server, shown
 from hedgerow.outside.unpacking import unpacked
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.formats import FILE_FORMATS, FormatDescriptor, by_name, format_titles, is_packed
+from hedgerow.plan.model import Treatment
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +85,10 @@ class Table:
         How many records each row stands for, where an engine has collapsed the table; None: one each.
     notes
         What the source says of its columns beside their cells.
+    treatments
+        By column, the treatments whose points were found in the data.
+    untreated
+        These columns as they were read, where every record is at hand.
     """
 
     columns: dict[str, pa.ChunkedArray]
@@ -92,6 +97,8 @@ class Table:
     format: DataFormat
     counts: npt.NDArray[np.int64] | None = None
     notes: Mapping[str, ColumnNote] = dataclasses.field(default_factory=dict)
+    treatments: Mapping[str, Treatment] = dataclasses.field(default_factory=dict)
+    untreated: Mapping[str, pa.ChunkedArray] = dataclasses.field(default_factory=dict)
 
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
@@ -112,7 +119,19 @@ def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
         raise DataError(Problem("empty", "The table has no records.", place_of(source), "give a table with records"))
     released = set(plan.published_columns)
     stay = tuple(name for name in names if name not in released)
-    return Table(treated_columns(columns, plan), table.num_rows, stay, form, notes=notes_of(table.schema))
+    return _treated(Table(columns, table.num_rows, stay, form, notes=notes_of(table.schema)), plan)
+
+
+def _treated(table: Table, plan: Plan) -> Table:
+    """Return a table with its columns treated as a plan says; points are found in all of its records."""
+    asked = {name: part.treat for name, part in plan.attributes.items() if part.treat is not None}
+    if not asked:
+        return table
+    from hedgerow.microdata.points import points_of, treated_by
+
+    there = {name: table.columns[name] for name, treat in asked.items() if not treat.found}
+    table = replace(table, columns=treated_columns(table.columns, plan), untreated=there)
+    return treated_by(table, plan, points_of(table, plan)) if there else table
 
 
 @dataclass(frozen=True)
@@ -174,7 +193,7 @@ def read_gathered(source: Any, plan: Plan) -> Table:
     columns = {name: clean(gathered.column(name), read.format.markers(name)) for name in read.schema.names}
     released = set(plan.published_columns)
     stay = tuple(name for name in read.names if name not in released)
-    return Table(treated_columns(columns, plan), gathered.num_rows, stay, read.format, notes=notes_of(read.schema))
+    return _treated(Table(columns, gathered.num_rows, stay, read.format, notes=notes_of(read.schema)), plan)
 
 
 def gather(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.Table:

@@ -36,15 +36,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def treated_columns(
-    columns: dict[str, pa.ChunkedArray], plan: Plan, counts: IntArray | None = None
-) -> dict[str, pa.ChunkedArray]:
-    """Return columns with those treated that a plan treats, and report the problems of all of them together."""
+def treated_columns(columns: dict[str, pa.ChunkedArray], plan: Plan) -> dict[str, pa.ChunkedArray]:
+    """Return columns with those treated that a plan treats, and report the problems of all of them together.
+
+    Where the points of a treatment are found in the data, the column stays as it is.
+    """
     found, problems = dict(columns), list[Problem]()
     for name, attribute in plan.attributes.items():
-        if attribute.treat is not None and name in columns:
+        if attribute.treat is not None and attribute.treat.found and name in columns:
             try:
-                found[name] = treated(name, attribute, columns[name], plan.data, counts)
+                found[name] = treated(name, attribute, columns[name], plan.data)
             except HedgerowError as error:
                 problems += error.problems
     if problems:
@@ -109,16 +110,26 @@ def treatment(treat: Treatment, data: DataFormat, written: bool = True) -> Calla
             return None if day is None else date_label(day, level)
 
         return period
-    notation = data.notation
+    read = _reader(data, written)
 
     def number(cell: str) -> str | None:
-        read = parse_number(notation.meant(cell) if written else cell)
-        if read is None:
+        found = read(cell)
+        if found is None:
             return None
-        label = _label(read, treat)
+        label = _label(found, treat)
         return label.replace(".", data.decimal) if written else label
 
     return number
+
+
+def number_of(data: DataFormat, kind: pa.DataType) -> Callable[[str], Number | None]:
+    """Return what reads the numbers of a column of some type, from its labels."""
+    return _reader(data, _is_text(kind))
+
+
+def _reader(data: DataFormat, written: bool) -> Callable[[str], Number | None]:
+    notation = data.notation
+    return lambda cell: parse_number(notation.meant(cell) if written else cell)
 
 
 def _label(number: Number, treat: Treatment) -> str:

@@ -14,10 +14,13 @@ from hedgerow.engines.base import Engine
 from hedgerow.engines.in_place import search_in_place
 from hedgerow.engines.local import LocalEngine
 from hedgerow.engines.sql import SqlEngine
+from hedgerow.errors import DataError, Problem
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.notes import ColumnNote
+from hedgerow.microdata.points import points_of, treated_by
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import METHODS
+from hedgerow.plan.model import Treatment
 from hedgerow.release.certifying import certified
 from hedgerow.release.facts import private_facts, reasons_facts, release_facts
 from hedgerow.release.release import Release
@@ -26,6 +29,10 @@ from hedgerow.types import Progress, silent
 
 if TYPE_CHECKING:
     from hedgerow.engines.spread.rounds import SpreadRelease
+
+
+MOST_TURNS = 20
+"""Releases that are made until the points of treatments are those of the records that are released."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +52,44 @@ def make(
     patience: Patience | None = None,
     resolved: tuple[Microdata, Plan] | None = None,
 ) -> MadeRelease:
-    """Make a release of a table that was read; ``resolved``: the table under the plan, if it is known already."""
+    """Make a release of a table that was read; ``resolved``: the table under the plan, if it is known already.
+
+    Points of treatments that are found in the data are found in all records first. Where those who are released have
+    other points, the release is made again with these, until it is one of records whose own points it has: then nothing
+    in it depends on a record that is not.
+    """
     tell("encoding", 0, 0)
     doing = "searching" if METHODS[plan.method.name].needs_levels else "clustering"
-    settled = settle(
-        table,
-        plan,
-        threads,
-        lambda done, total: tell(doing, done, total),
-        patience,
-        source.executor,
-        resolved=resolved,
-    )
+    steps = partial(tell, doing)
+    settled = settle(table, plan, threads, steps, patience, source.executor, resolved=resolved)
+    turns = 1
+    while (found := _points_of_released(table, plan, settled)) != dict(table.treatments):
+        if turns == MOST_TURNS:
+            raise _unsettled(found)
+        turns += 1
+        table = treated_by(table, plan, found)
+        settled = settle(table, plan, threads, steps, patience, source.executor)
     settled = with_price_of_link(certified(settled, threads, tell), threads)
     tell("measuring", 0, 0)
     return MadeRelease(make_release(table, settled, source), settled)
+
+
+def _points_of_released(table: Table, plan: Plan, settled: Settled) -> dict[str, Treatment]:
+    """Return the treatments whose points are found in the data, as those who are released have them found."""
+    if not table.treatments or not len(settled.microdata.unknown):
+        return dict(table.treatments)
+    if not table.untreated:
+        message = f"The points of {', '.join(map(repr, table.treatments))} must be those of the records that are "
+        message += "released, and records are withheld: only the local engine finds them then."
+        hint = "use --engine local, or give the points as numbers"
+        raise DataError(Problem("point", message, hint=hint))
+    return points_of(table, plan, settled.microdata.record_of)
+
+
+def _unsettled(found: Mapping[str, Treatment]) -> DataError:
+    names = ", ".join(map(repr, found))
+    message = f"The points of {names} are not settled after {MOST_TURNS} turns: others are withheld at each."
+    return DataError(Problem("point", message, hint="give them as numbers, such as treat: {top: 90}"))
 
 
 def make_where_it_lies(

@@ -111,7 +111,7 @@ def _is_large(plan: Plan, released: InDatabase, original: Where | None) -> bool:
     usual = plan.data.decimal == "." and plan.data.thousands is None and plan.weight is None and plan.population is None
     usual = usual and plan.unit is None and not plan.publishes_instead
     apart = plan.missing == "matches-any" or plan.method.suppress or METHODS[plan.method.name].needs_levels
-    apart = apart or not usual
+    apart = apart or not usual or any(part.treat is not None for part in plan.attributes.values())
     if apart or not beside or not hasattr(released.lender, "in_tasks"):
         return False
     return int(released.lender.ask(count_rows(released, [])).column(0)[0].as_py()) > LARGE

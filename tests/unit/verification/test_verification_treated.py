@@ -211,3 +211,25 @@ def test_numbers_with_decimal_commas_are_treated_and_written_so(tmp_path: Path) 
 def test_what_does_not_go_together_is_refused_with_the_plan(column: dict[str, Any], said: str) -> None:
     with pytest.raises(PlanError, match=said):
         hr.Plan.from_dict({"attributes": {"age": "quasi-identifier", "x": column}, "privacy": {"k": 2}})
+
+
+def test_fewer_people_beyond_a_point_than_the_plan_promises_are_refused(tmp_path: Path) -> None:
+    asked = plan(
+        pay={"role": "sensitive", "treat": {"top": {"fewest": 3}}},
+        hours={"role": "other", "treat": {"top": {"quantile": 0.5}}},
+    )
+    release = hr.anonymize(pa.table(PEOPLE), asked, output=tmp_path / "release")
+    assert release.facts["treated"]["pay"] == {"top": {"at": 40_000, "fewest": 3}}  # 49,800 is the third, after 33,333
+    assert release.facts["treated"]["hours"] == {"top": {"at": 40, "quantile": 0.5}}
+    assert sum(row["pay"] == "40000+" for row in rows(tmp_path / "release")) == 3
+    assert verify_release(tmp_path / "release", pa.table(PEOPLE)).kept
+    copy = changed(tmp_path / "release", tmp_path, "pay", "40000+", "1200")
+    assert "treated" in broken(verify_release(copy))
+
+
+def test_a_point_that_nobody_can_find_is_said_so() -> None:
+    with pytest.raises(DataError, match=r"'pay': 8 people have a value, so no 9 lie beyond"):
+        hr.anonymize(pa.table(PEOPLE), plan(pay={"role": "sensitive", "treat": {"top": {"fewest": 9}}}))
+    both = {"top": {"fewest": 5}, "bottom": {"fewest": 5}}
+    with pytest.raises(DataError, match="does not lie below the top"):
+        hr.anonymize(pa.table(PEOPLE), plan(pay={"role": "sensitive", "treat": both}))

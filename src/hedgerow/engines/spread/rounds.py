@@ -103,6 +103,7 @@ def is_for(plan: Plan) -> bool:
         and not plan.publishes_instead
         and plan.data.decimal == "."
         and plan.data.thousands is None
+        and all(part.treat is None for part in plan.attributes.values())
     )
 
 

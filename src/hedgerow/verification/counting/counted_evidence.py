@@ -16,6 +16,7 @@ from hedgerow.verification.reading.cells import without
 from hedgerow.verification.reading.original import Original
 from hedgerow.verification.reading.places import LinkClaim
 from hedgerow.verification.values.columns import Cell
+from hedgerow.verification.values.treatments import rules_of
 
 
 @dataclass(frozen=True)
@@ -99,5 +100,5 @@ class CountedEvidence(Evidence):
         names = self.published.unchanged
         if not names or self.source is None:
             return ""
-        count = surplus(self.released, self.source, names, self.plan.data, self.tallies)
+        count = surplus(self.released, self.source, names, self.plan.data, self.tallies, rules_of(self.plan, names))
         return f"{', '.join(names)}: {count} rows too many with the same values" if count else ""

@@ -21,6 +21,7 @@ from hedgerow.verification.reading.places import InDatabase, Where
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.reading.stated import read_facts
 from hedgerow.verification.reading.tables import OpenTable, open_in_memory
+from hedgerow.verification.values.treatments import Rule
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -182,13 +183,20 @@ def count_original(source: Source, plan: Plan, persons: bool) -> Original:
 # -- columns that are released as they are ---------------------------------------------------------------------------
 
 
-def surplus(released: Source, original: Source, names: Sequence[str], form: DataFormat, tallies: Tallies) -> int:
+def surplus(
+    released: Source,
+    original: Source,
+    names: Sequence[str],
+    form: DataFormat,
+    tallies: Tallies,
+    rules: Mapping[str, Rule] | None = None,
+) -> int:
     """Return how many released rows of some columns remain when each takes an equal row of the original away.
 
     Where both lie in one database, it compares them. Otherwise both are read, and only a fingerprint of each row is
-    kept.
+    kept; so they are where ``rules`` say how values of the original are treated first.
     """
-    if isinstance(released, DatabaseSource) and isinstance(original, DatabaseSource):
+    if not rules and isinstance(released, DatabaseSource) and isinstance(original, DatabaseSource):
         here, there = released.table, original.table
         if here.lender is there.lender:
             found = here.lender.ask(count_surplus(here, there, names, form))
@@ -199,7 +207,7 @@ def surplus(released: Source, original: Source, names: Sequence[str], form: Data
         kinds = [kind for _, kind in columns]
         known.add(
             [
-                trim(column, form.markers(name)) if kind == "text" else column
+                _treated(trim(column, form.markers(name)) if kind == "text" else column, (rules or {}).get(name), kind)
                 for name, (column, kind) in zip(names, columns, strict=True)
             ]
         )
@@ -210,6 +218,10 @@ def surplus(released: Source, original: Source, names: Sequence[str], form: Data
              for (column, own), kind in zip(columns, kinds, strict=True)]
         )  # fmt: skip
     return shown.surplus(known)
+
+
+def _treated(column: pa.ChunkedArray, rule: Rule | None, kind: Kind) -> pa.ChunkedArray:
+    return column if rule is None else map_distinct(column, lambda value: rule.of_value(value, kind == "text"))
 
 
 def _written_as(kind: Kind, column: pa.ChunkedArray) -> pa.ChunkedArray:

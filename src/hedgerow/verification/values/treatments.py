@@ -6,11 +6,13 @@ A value that is no number, or no day, stays as it is: whether it may is up to th
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hedgerow.plan import Attribute, DataFormat
+from hedgerow.plan import Attribute, DataFormat, Plan
+from hedgerow.plan.model import Point
 from hedgerow.verification.values.dates import period_of
 from hedgerow.verification.values.notation import usual
 from hedgerow.verification.values.numbers import FROM, TO, Exact, exact, name_number, read_number, read_open
@@ -32,6 +34,9 @@ class Rule:
         How numbers are written in cells of text.
     strays
         Whether what is no number, or no day, may be published as it is.
+    beyond
+        Of points that were found in the data: what is published beyond them, and of how many, or of which share, at
+        least.
     """
 
     top: Exact | None = None
@@ -42,6 +47,7 @@ class Rule:
     decimal: str = "."
     thousands: str | None = None
     strays: bool = False
+    beyond: tuple[tuple[str, int | None, Fraction | None], ...] = ()
 
     @classmethod
     def of(cls, attribute: Attribute, form: DataFormat) -> Rule | None:
@@ -62,6 +68,7 @@ class Rule:
             form.decimal,
             form.thousands,
             attribute.unknown != "error",
+            tuple(_promised(asked.top, FROM, True) + _promised(asked.bottom, TO, False)),
         )
 
     def of_value(self, value: str, written: bool) -> str:
@@ -131,11 +138,25 @@ class Rule:
         number = read_number(plain)
         if number is None:
             return self.strays and read_open(plain) is None
-        if plain != name_number(number):
-            return False
+        if (self.top is not None or self.bottom is not None) and plain != name_number(number):
+            return False  # a column that is only rounded keeps its type, and how that writes numbers
         if self.base is not None and Fraction(number) % Fraction(self.base) != 0:
             return False
         return (self.top is None or number < self.top) and (self.bottom is None or number > self.bottom)
+
+
+def rules_of(plan: Plan, names: Collection[str]) -> dict[str, Rule]:
+    """Return what a plan says of those columns that it treats."""
+    known = {name: Rule.of(plan.attributes[name], plan.data) for name in names if name in plan.attributes}
+    return {name: rule for name, rule in known.items() if rule is not None}
+
+
+def _promised(point: Point | None, sign: str, up: bool) -> list[tuple[str, int | None, Fraction | None]]:
+    if point is None or (point.fewest is None and point.quantile is None):
+        return []
+    name = "" if point.at is None else name_number(exact(point.at)) + sign
+    share = None if point.quantile is None else Fraction(point.quantile)
+    return [(name, point.fewest, None if share is None else 1 - share if up else share)]
 
 
 def _nearest(number: Exact, base: Exact) -> Exact:
