@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
 from hedgerow.evaluation.tightening import ProposedLimits, propose_for
 from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
+from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.people import counted_in
 from hedgerow.microdata.read import file_format
 from hedgerow.outside.outputs import PrivateFolder, new_folder
@@ -497,6 +499,7 @@ def compare(
     master: str | None = None,
     progress: Progress | None = None,
     patience: Patience | None = None,
+    regress: Sequence[str] = (),
 ) -> Comparison:
     """Make releases by several methods and measure them side by side; each is verified like any other.
 
@@ -513,6 +516,8 @@ def compare(
         A column that decision trees tell from the quasi-identifiers, before and after.
     seed
         Overrides the plan's seed; it also draws the range queries.
+    regress
+        Regressions, such as ``"income ~ age + sex"``, that are fitted to the original and to each release.
 
     Examples
     --------
@@ -526,8 +531,21 @@ def compare(
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     asked = asked if seed is None else asked.replace(seed=seed)
     check_names(asked, methods, target)
+    data = taken_over(data)
+    analysed = None
+    if regress:
+        if is_server(data) or is_in_spark(data) or engine == "spark":
+            message = "Regressions are fitted here, to all records: give a file or a frame."
+            raise HedgerowError(Problem("usage", message, hint="leave out the regressions, or export the table"))
+        analysed = partial(_analysed, data, regress)
     with open_engine(data, asked, engine, master) as source:
-        return compare_methods(source, asked, k, methods, target, threads, progress or silent, patience)
+        return compare_methods(source, asked, k, methods, target, threads, progress or silent, patience, analysed)
+
+
+def _analysed(original: Any, regress: Sequence[str], release: Release) -> dict[str, Any]:
+    from hedgerow.evaluation.analysing import utility
+
+    return utility(release, original, regress=regress).to_dict()
 
 
 def sign(release: str | Path, key: str | Path, replace: bool = False) -> str:

@@ -56,6 +56,7 @@ def _release_once(folder: Path) -> None:
     _run("simulate", "--k", "3", "--attributes", "3", "--values", "2", "--repetitions", "5")
     _run("anonymize", data, plan, "-o", folder / "here", "--format", "parquet", "--link", folder / "link.csv")
     _run("verify", folder / "here", "--original", data, "--link", folder / "link.csv")
+    _run("utility", folder / "here", "--original", data, "--json")
     _run("attack", folder / "here", "--original", data, "--people", "200", "-o", folder / "attack.html")
     _run("anonymize", data, plan, "-o", folder / "duck", "--engine", "duckdb")
     _run("report", folder / "duck", "--original", data, "-o", folder / "report.html")

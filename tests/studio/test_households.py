@@ -34,6 +34,9 @@ def test_households_are_linked_on_data_and_counted_on_the_result(
     assert "kept" in page.inner_text("[data-testid=verdict]")
     assert int(page.inner_text("[data-testid=units-alike]").split()[0]) >= 3
     assert float(page.inner_text("[data-testid=loss-not-linked]").split()[0]) <= 1
+    page.click("[data-testid=analyses]")
+    page.wait_for_selector("[data-testid=analyses-sentences]", timeout=120_000)
+    assert "Rows of the release" in page.inner_text("[data-testid=analyses-sentences]")
     page.click("[data-testid=attack]")
     page.wait_for_selector("[data-testid=attack-linkage]", timeout=120_000)
     assert "Nobody is found more often than 1 in 3" in page.inner_text("[data-testid=attack-headline]")

@@ -37,6 +37,7 @@ from hedgerow.cli.release import release_app
 from hedgerow.cli.report import report
 from hedgerow.cli.simulate import simulate
 from hedgerow.cli.studio import studio
+from hedgerow.cli.utility import utility
 from hedgerow.version import __version__
 
 app = typer.Typer(
@@ -184,6 +185,7 @@ command(app, "hedgerow apply my-release april.csv -o april", MAKE)(apply)
 command(app, "hedgerow inspect export.csv", LOOK)(inspect)
 command(app, "hedgerow assess patients.csv --sensitive diagnosis", LOOK)(assess)
 command(app, "hedgerow attack my-release --original patients.csv", LOOK)(attack)
+command(app, "hedgerow utility my-release --original patients.csv --regress 'income ~ age + sex'", LOOK)(utility)
 command(app, "hedgerow lattice patients.csv plan.yaml --best", LOOK)(lattice)
 command(app, "hedgerow compare patients.csv plan.yaml --k 3,5,10", LOOK)(compare)
 command(app, "hedgerow bound patients.csv plan.yaml", LOOK)(bound)

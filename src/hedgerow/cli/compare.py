@@ -11,6 +11,7 @@ from hedgerow.cli.described import complete_methods
 from hedgerow.cli.options import DataArgument, EngineOption, JsonOption, MasterOption, PlanArgument
 from hedgerow.cli.printing import print_json, show, tell
 from hedgerow.cli.progress import ProgressBar
+from hedgerow.cli.utility import RegressOption
 
 
 def compare(
@@ -41,6 +42,7 @@ def compare(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Use this seed instead of the plan's; it also draws the queries.")
     ] = None,
+    regress: RegressOption = None,
     engine: EngineOption = "auto",
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -70,6 +72,7 @@ def compare(
             master=master,
             progress=progress,
             patience=patience,
+            regress=regress or (),
         )
     if plot is not None:
         risk_utility_plot(

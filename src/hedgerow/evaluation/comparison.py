@@ -5,8 +5,8 @@ What is compared is measured on the original records too, and says something abo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hedgerow.anonymization.lattice import Patience
@@ -24,7 +24,7 @@ from hedgerow.plan.concepts import MEASURES, METHODS, MeasureDescriptor
 from hedgerow.privacy import risks
 from hedgerow.privacy.matching import matching_records
 from hedgerow.privacy.requirement import people_by_group
-from hedgerow.release import make, verify_privately
+from hedgerow.release import Release, make, verify_privately
 from hedgerow.types import IntArray, Progress, silent
 
 PURE = 0.95
@@ -78,6 +78,8 @@ class ComparedRun:
         Decision tree of the release, if a target was named.
     queries, distances, risks
         Error of range queries, distance of each column's distribution, risks of being found.
+    analyses
+        What regressions that were named come to before and after, and how well rows are told apart.
     """
 
     method: str
@@ -88,6 +90,7 @@ class ComparedRun:
     queries: dict[str, Any] | None = None
     distances: dict[str, Any] | None = None
     risks: dict[str, Any] | None = None
+    analyses: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -111,6 +114,7 @@ class ComparedRun:
             "queries": self.queries,
             "distances": self.distances,
             "tree": self.tree,
+            "analyses": self.analyses,
         }
 
 
@@ -228,6 +232,7 @@ def compare_methods(
     threads: int | None = None,
     tell: Progress = silent,
     patience: Patience | None = None,
+    analysed: Callable[[Release], dict[str, Any]] | None = None,
 ) -> Comparison:
     """Make and measure releases of a table by several methods; it is read once, and encoded once for all that agree."""
     runs = [(method, one) for one in (k or (asked.privacy.k,)) for method in (methods or usual_for(asked))]
@@ -249,7 +254,8 @@ def compare_methods(
             continue
         found = ComparedRun(method, one, facts=dict(run.release.facts))
         whole, recoding = run.settled.whole, run.settled.over_whole()
-        made.append(measure(found, table, run.release.plan, whole, recoding, target, asked.seed))
+        measured = measure(found, table, run.release.plan, whole, recoding, target, asked.seed)
+        made.append(measured if analysed is None else replace(measured, analyses=analysed(run.release)))
         if target is not None and original is None:
             original = original_tree(table, run.release.plan, whole, target)
     if failed is not None and all(run.facts is None for run in made):

@@ -47,6 +47,8 @@ class Extras:
     audit
         What holders of all versions could learn, as :class:`hedgerow.maintenance.audit.audit.Audit` writes it, with the
         number of this ``version`` and how many ``versions`` there are; None for a release that is not from a store.
+    analyses
+        What analyses come to before and after, as :class:`hedgerow.evaluation.analysing.Utility` writes it; private.
     audience
         Who the report is for.
     """
@@ -57,6 +59,7 @@ class Extras:
     limit_effects: Sequence[Mapping[str, Any]] = ()
     compared_with_original: bool = False
     audit: Mapping[str, Any] | None = None
+    analyses: Mapping[str, Any] | None = None
     audience: Audience = "public"
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from hedgerow.engines.opening import read_microdata
 from hedgerow.engines.place import read_place
 from hedgerow.errors import DataError, HedgerowError, Problem
+from hedgerow.evaluation.analysing import utility
 from hedgerow.evaluation.limit_effects import LimitEffect, measure_limits
 from hedgerow.maintenance import open_release as open_store
 from hedgerow.microdata.frames import taken_over
@@ -48,6 +49,8 @@ FORMS: dict[Form, tuple[str, str]] = {
 }
 """By form: how a name ends that is not chosen, and what is written."""
 MOST_FILES = 50
+MOST_ANALYSED = 200_000
+"""Records of a table whose analyses a report compares; 'hedgerow utility' compares those of any."""
 BLOCK = 1 << 20
 
 
@@ -202,7 +205,9 @@ def report(
         effects = measure_limits(*read_microdata(original, plan.counting_in(None)), tell)
     measured = [effect.to_dict() for effect in effects]
     audit = None if store is None else _audited(store, facts, tell)
-    extras = Extras(name_of(release), threshold, digests, measured, original is not None, audit, audience)
+    analyses = _analysed(release, original, facts, tell)
+    compared = original is not None
+    extras = Extras(name_of(release), threshold, digests, measured, compared, audit, analyses, audience)
     tell("writing", 0, 0)
     page = report_html(facts, plan, verification.to_dict(), sign_off, extras)
     risks = risks_of_facts(Facts(facts), threshold)
@@ -245,6 +250,19 @@ def check_output(output: str | Path, release: Release | str | Path, replace: boo
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _analysed(
+    release: Release | str | Path, original: Any, facts: Mapping[str, Any], tell: Progress
+) -> Mapping[str, Any] | None:
+    """Return what analyses come to before and after, where both are here and not too large to fit models to."""
+    elsewhere = any(is_server(place) or is_in_spark(place) for place in (release, original))
+    if original is None or elsewhere or facts["records"] > MOST_ANALYSED:
+        return None
+    if not isinstance(release, Release) and open_release(Path(release))[2].is_dir():
+        return None  # parts that Spark wrote
+    tell("comparing analyses", 0, 0)
+    return utility(release, original).to_dict()
 
 
 def _audience(asked: Audience | None, measured: bool) -> Audience:

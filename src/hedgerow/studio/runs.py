@@ -40,6 +40,8 @@ class Run:
         Decision trees of the original and the release, once somebody asked for them.
     attack
         Attacks on the release, likewise.
+    analyses
+        Analyses of the original and the release, likewise.
     """
 
     number: int
@@ -51,6 +53,7 @@ class Run:
     job: Job
     patterns: Job | None = None
     attack: Job | None = None
+    analyses: Job | None = None
     population: str | None = field(default=None, repr=False)
 
     @classmethod
@@ -136,9 +139,17 @@ class Run:
         self.attack = Job(task, folder=self.folder)
         return self.attack
 
+    def compare_analyses(self, regress: Sequence[str]) -> Job:
+        """Work out from the original and from the release what analysts would."""
+        if self.analyses is not None:
+            self.analyses.cancel()
+        task = {"task": "analyses", "data": self.data, "release": str(self.release), "regress": list(regress)}
+        self.analyses = Job(task, folder=self.folder)
+        return self.analyses
+
     def close(self) -> None:
         """Stop it and remove what it made."""
-        for job in (self.job, self.patterns, self.attack):
+        for job in (self.job, self.patterns, self.attack, self.analyses):
             if job is not None and job.running:
                 job.cancel()
                 job.wait(10)

@@ -55,6 +55,14 @@ def attack_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     return attack(task["release"], task["data"], **known, progress=tell).to_dict()
 
 
+def compare_analyses(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Work out from the original and from the release what analysts would."""
+    from hedgerow.evaluation.analysing import utility
+
+    tell("comparing analyses", 0, 0)
+    return utility(task["release"], task["data"], regress=task["regress"]).to_dict()
+
+
 def list_nodes(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """List nodes of the lattice, with what their releases would be like."""
     from hedgerow.api import lattice
@@ -124,6 +132,7 @@ WITH_RECORDS = ("insert", "delete", "update")
 CHANGES = (*WITH_RECORDS, "optimize", "restart")
 TASKS: dict[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
     "release": make_release,
+    "analyses": compare_analyses,
     "attack": attack_release,
     "patterns": compare_patterns,
     "nodes": list_nodes,

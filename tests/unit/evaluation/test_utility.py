@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import statsmodels.api as sm
 from sklearn.linear_model import LogisticRegression
 
 import hedgerow as hr
@@ -93,6 +94,72 @@ def test_weights_count_as_repeated_rows() -> None:
         assert weighted == pytest.approx(repeated, rel=1e-6)
 
 
+def test_errors_of_regressions_are_those_of_statsmodels(found: hr.Utility) -> None:
+    design = np.stack([np.ones(400), AGES, SEX == "M"], axis=1).astype(float)
+    theirs = sm.OLS(PAY, design).fit()
+    assert linear(design, PAY).errors == pytest.approx(theirs.bse, rel=1e-8)
+    chance = sm.Logit((ILL == "yes").astype(float), design[:, :2]).fit(disp=0)
+    ours = logistic(design[:, :2], (ILL == "yes").astype(float))
+    assert ours.coefficients == pytest.approx(chance.params, rel=1e-6)
+    assert ours.errors == pytest.approx(chance.bse, rel=1e-4)
+    assert found.regressions[0].coefficients[1].original == pytest.approx(theirs.params[1])
+
+
+WEIGHTS = DRAW.integers(1, 5, 400)
+
+
+def test_with_weights_everything_is_as_if_rows_were_repeated(tmp_path: Path) -> None:
+    plan = {
+        "attributes": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10]}, "limit": {"level": 2}},
+            "sex": "quasi-identifier",
+            "pay": "sensitive",
+            "w": "other",
+        },
+        "privacy": {"k": 5},
+        "weight": "w",
+    }
+    people = PEOPLE.select(["age", "sex", "pay"]).append_column("w", pa.array(WEIGHTS))
+    release = hr.anonymize(people, hr.Plan.from_dict(plan))
+    weighted = hr.utility(release, people, regress=["pay ~ age"])
+    assert weighted.weighted == "w"
+    repeated = np.repeat(np.arange(400), WEIGHTS)
+    told = {(one.column, one.figure): one for one in weighted.figures}
+    assert told["pay", "mean"].original == pytest.approx(PAY[repeated].mean())
+    assert told["pay", "standard deviation"].original == pytest.approx(PAY[repeated].std())
+    assert told["pay", "quantile 0.5"].original == np.quantile(PAY[repeated], 0.5, method="inverted_cdf")
+    rows = release.record_of_row
+    assert told["pay", "mean"].released == pytest.approx(np.average(PAY[rows], weights=WEIGHTS[rows]))
+    (pair,) = weighted.correlations
+    assert pair.original == pytest.approx(np.corrcoef(AGES[repeated], PAY[repeated])[0, 1])
+    fit = sm.WLS(PAY, sm.add_constant(AGES), weights=WEIGHTS).fit()
+    assert weighted.regressions[0].coefficients[1].original == pytest.approx(fit.params[1])
+
+
+def test_il1s_is_the_distance_of_every_record_from_its_row(folder: Path, tmp_path: Path) -> None:
+    plan = hr.read_release(folder).plan
+    release = hr.anonymize(PEOPLE, plan, tmp_path / "again", link=tmp_path / "link.csv")
+    middle = hr.read_release(tmp_path / "again")["age"].middle
+    assert middle is not None
+    far = np.abs(AGES[release.record_of_row] - middle).mean() / (np.sqrt(2) * AGES.std())
+    for found in (
+        hr.utility(release, PEOPLE, columns=["age"]),
+        hr.utility(tmp_path / "again", PEOPLE, columns=["age"], link=tmp_path / "link.csv"),
+    ):
+        assert found.il1s == pytest.approx(far)
+    assert hr.utility(tmp_path / "again", PEOPLE).il1s is None
+
+
+def test_the_original_of_a_treated_column_is_as_it_was() -> None:
+    plan = {
+        "attributes": {"age": "quasi-identifier", "pay": {"role": "sensitive", "treat": {"round": 1000}}},
+        "privacy": {"k": 2},
+    }
+    people = PEOPLE.select(["age", "pay"])
+    told = {one.column: one for one in hr.utility(hr.anonymize(people, hr.Plan.from_dict(plan)), people).figures}
+    assert told["pay"].original != told["pay"].released
+
+
 def test_intervals_overlap_wholly_or_not_at_all() -> None:
     design = np.stack([np.ones(400), AGES], axis=1).astype(float)
     fit = linear(design, PAY)
@@ -148,7 +215,8 @@ def test_a_regression_that_cannot_be_made_is_refused(folder: Path, formula: str,
 
 def test_everything_is_plain_data_and_a_few_sentences(found: hr.Utility) -> None:
     told = found.to_dict()
-    assert set(told) == {"figures", "correlations", "eigenvalues", "tables", "regressions", "propensity"}
+    parts = {"figures", "correlations", "eigenvalues", "tables", "regressions", "propensity"}
+    assert set(told) == parts | {"weighted", "il1s", "sentences"}
     assert told["propensity"]["ratio"] == found.propensity.ratio
     assert len(found.sentences) == 6
     assert repr(found) == "\n".join(found.sentences)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,182 +21,44 @@ import numpy as np
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.analysing.regressions import Fit, Floats, chances, linear, logistic, overlaps
+from hedgerow.evaluation.analysing.side_by_side import Coefficient, Moved, Propensity, Regression, TwoColumns, Utility
 from hedgerow.evaluation.analysing.spread import Spread, spread_numbers, spread_texts
-from hedgerow.evaluation.analysing.typed import TypedRelease, read_release
+from hedgerow.evaluation.analysing.typed import TypedRelease, read_release, typed_release
 from hedgerow.microdata import read_table
+from hedgerow.plan import Plan
+from hedgerow.release import Release
+from hedgerow.types import IntArray
+from hedgerow.verification.reading.link import read_link
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_CATEGORIES = 50
 """A column of more categories takes no part in tables, regressions and the propensity score."""
 
 
-@dataclass(frozen=True)
-class Moved:
-    """A figure before and after.
-
-    Attributes
-    ----------
-    column, figure
-        What it is of: ``mean``, ``standard deviation``, ``quantile 0.5``.
-    original, released
-        What it is in each.
-    shift
-        How far it moved, in standard deviations of the original column.
-    """
-
-    column: str
-    figure: str
-    original: float
-    released: float
-    shift: float
-
-    def __str__(self) -> str:
-        return f"the {self.figure} of {self.column} moves from {self.original:.5g} to {self.released:.5g}"
-
-
-@dataclass(frozen=True)
-class TwoColumns:
-    """Two columns: how far apart a measure of both together is."""
-
-    columns: tuple[str, str]
-    original: float | None
-    released: float | None
-    distance: float
-
-
-@dataclass(frozen=True)
-class Coefficient:
-    """A coefficient of a regression before and after, and how much of the two 95 % intervals overlaps."""
-
-    name: str
-    original: float
-    released: float
-    overlap: float
-
-
-@dataclass(frozen=True)
-class Regression:
-    """A regression before and after."""
-
-    formula: str
-    kind: str
-    coefficients: tuple[Coefficient, ...]
-
-    @property
-    def overlap(self) -> float:
-        """Mean overlap of the intervals of all coefficients but the constant."""
-        rest = [one.overlap for one in self.coefficients[1:]]
-        return sum(rest) / len(rest) if rest else 1.0
-
-
-@dataclass(frozen=True)
-class Propensity:
-    """How well rows of the release are told from those of the original.
-
-    Attributes
-    ----------
-    pmse
-        Mean squared difference of the propensity score from the share of the release.
-    expected
-        What it would be on average if the rows were a second sample from the same population.
-    """
-
-    pmse: float
-    expected: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times as large as expected: about 1 and less cannot be told apart."""
-        return self.pmse / self.expected if self.expected else 0.0
-
-
-@dataclass(frozen=True)
-class Utility:
-    """Figures from an original and its release, side by side.
-
-    Attributes
-    ----------
-    figures
-        Means, spreads and quantiles of columns of numbers.
-    correlations
-        Every two columns of numbers.
-    eigenvalues
-        Of the matrix of correlations, before and after, the greatest first.
-    tables
-        Every two columns of few categories: the share of records that are in another cell of their table.
-    regressions
-        Those that were asked for.
-    propensity
-        How well rows are told apart.
-    """
-
-    figures: tuple[Moved, ...]
-    correlations: tuple[TwoColumns, ...]
-    eigenvalues: tuple[tuple[float, ...], tuple[float, ...]]
-    tables: tuple[TwoColumns, ...]
-    regressions: tuple[Regression, ...]
-    propensity: Propensity
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        found = asdict(self)
-        for one, told in zip(self.regressions, found["regressions"], strict=True):
-            told["overlap"] = one.overlap
-        found["propensity"]["ratio"] = self.propensity.ratio
-        return found
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What a steward asks, answered in a sentence each."""
-        found = []
-        if self.figures:
-            means = [one for one in self.figures if one.figure == "mean"]
-            worst = max(means, key=lambda one: abs(one.shift))
-            found.append(f"{str(worst)[0].upper()}{str(worst)[1:]}; no other mean moves further for its spread.")
-        if self.correlations:
-            pair = max(self.correlations, key=lambda one: one.distance)
-            found.append(
-                f"The correlation of {pair.columns[0]} and {pair.columns[1]} moves from {pair.original:.2f} to "
-                f"{pair.released:.2f}; no other moves further."
-            )
-        if self.tables:
-            pair = max(self.tables, key=lambda one: one.distance)
-            found.append(
-                f"In the table of {pair.columns[0]} by {pair.columns[1]}, {pair.distance:.1%} of the records are in "
-                "another cell; in no other table of two columns are there more."
-            )
-        for one in self.regressions:
-            found.append(f"{one.formula}: confidence intervals overlap by {one.overlap:.0%} on average.")
-        told = "cannot be told" if self.propensity.ratio < 3 else "can be told"
-        found.append(
-            f"Rows of the release {told} from rows of the original by a simple model (pMSE {self.propensity.ratio:.1f} "
-            "times what chance gives)."
-        )
-        return tuple(found)
-
-    def __repr__(self) -> str:
-        return "\n".join(self.sentences)
-
-
 def utility(
-    release: str | Path | TypedRelease,
+    release: str | Path | TypedRelease | Release,
     original: Any,
     *,
     regress: Sequence[str] = (),
     columns: Sequence[str] | None = None,
+    link: Any = None,
 ) -> Utility:
     """Work out what analysts would from an original and from its release, side by side.
+
+    Where the plan has sampling weights and the release publishes them, everything counts by them.
 
     Parameters
     ----------
     release
-        A release folder, or what :func:`hedgerow.read_release` returned.
+        A release, its folder, or what :func:`hedgerow.read_release` returned.
     original
         The table that it was made from.
     regress
         Regressions, such as ``"income ~ age + sex"``: logistic if the outcome has two values, else linear.
     columns
         Which columns to look at; by default all that are released.
+    link
+        The private link table, for how far each number is from what it was (IL1s); a release in memory has it.
 
     Examples
     --------
@@ -213,36 +75,64 @@ def utility(
     >>> round(found.regressions[0].coefficients[1].original, 2), round(found.regressions[0].coefficients[1].released, 1)
     (10.0, 10.0)
     """
-    made = release if isinstance(release, TypedRelease) else read_release(release)
-    names = [name for name in made.columns if columns is None or name in columns]
+    made = _typed(release)
     for name in columns or ():
         made[name]  # refuses a column that is not there
-    table = read_table(original, made.plan)
-    both = _Both.of(made, table, names)
+    names = [name for name in made.columns if columns is None or name in columns]
+    table = read_table(original, _untreated(made.plan))
+    pairs = None
+    if link is not None:
+        told = read_link(link)
+        pairs = told.record - 1, told.row - 1
+    elif isinstance(release, Release) and isinstance(release.rows.link, np.ndarray):
+        pairs = release.rows.link, np.arange(len(release.rows.link))
+    return _side_by_side(_Both.of(made, table.columns, names), regress, pairs)
+
+
+def _untreated(plan: Plan) -> Plan:
+    """Return a plan by which the original is read as it is."""
+    attributes = {name: one.model_copy(update={"treat": None}) for name, one in plan.attributes.items()}
+    return plan.model_copy(update={"attributes": attributes})
+
+
+def _typed(release: str | Path | TypedRelease | Release) -> TypedRelease:
+    if isinstance(release, TypedRelease):
+        return release
+    return typed_release(release) if isinstance(release, Release) else read_release(release)
+
+
+def _side_by_side(both: _Both, regress: Sequence[str], pairs: tuple[IntArray, IntArray] | None) -> Utility:
     return Utility(
         tuple(_figures(both)),
         tuple(_correlations(both)),
         _eigenvalues(both),
         tuple(_tables(both)),
         tuple(_regression(formula, both) for formula in regress),
-        propensity(_features(both, released=False), _features(both, released=True)),
+        propensity(_features(both, released=False), _features(both, released=True), *both.weights),
+        both.weighted,
+        None if pairs is None else _il1s(both, *pairs),
     )
 
 
+@dataclass
 class _Both:
-    """The columns of an original and its release: numbers, and shares of categories."""
+    """The columns of an original and its release: numbers, shares of categories, and what every row counts."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, tuple[Floats, Floats]] = {}
-        self.spreads: dict[str, tuple[Spread, Spread]] = {}
-        self.texts: set[str] = set()
+    weights: tuple[Floats, Floats]
+    weighted: str | None = None
+    numbers: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    spreads: dict[str, tuple[Spread, Spread]] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, made: TypedRelease, table: Any, names: Sequence[str]) -> _Both:
-        found = cls()
+    def of(cls, made: TypedRelease, table: Mapping[str, Any], names: Sequence[str]) -> _Both:
+        weights, weighted = _weights(made, table)
+        found = cls(weights, weighted)
         for name in names:
-            column, attribute = made[name], made.plan.attributes[name]
-            before = table.columns[name].combine_chunks().cast("string")
+            column, attribute = made[name], made.plan.attributes.get(name)
+            if attribute is None or name == weighted:  # a number of the unit, drawn anew; and what all is counted by
+                continue
+            before = table[name].combine_chunks().cast("string")
             middle = column.middle
             numbers = _as_numbers(before) if column.kind == "number" else None
             if numbers is not None and middle is not None:
@@ -254,6 +144,17 @@ class _Both:
                     found.spreads[name] = spreads
                     found.texts.add(name)
         return found
+
+
+def _weights(made: TypedRelease, table: Mapping[str, Any]) -> tuple[tuple[Floats, Floats], str | None]:
+    """Return what every record and every row counts: its weight if there is one on both sides, else once."""
+    rows = len(next(iter(table.values())))
+    name = made.plan.weight.column if made.plan.weight is not None else None
+    if name is not None and name in made.columns and made[name].middle is not None:
+        before, after = _as_numbers(table[name].combine_chunks().cast("string")), made[name].middle
+        if before is not None and after is not None and np.isfinite(before).all() and np.isfinite(after).all():
+            return (before, after), name
+    return (np.ones(rows), np.ones(made.rows)), None
 
 
 def _as_numbers(texts: Any) -> Floats | None:
@@ -268,35 +169,58 @@ def _as_numbers(texts: Any) -> Floats | None:
 
 def _figures(both: _Both) -> list[Moved]:
     found = []
-    for name, (before, after) in both.numbers.items():
-        before, after = before[~np.isnan(before)], after[~np.isnan(after)]
-        if not len(before) or not len(after):
+    for name, columns in both.numbers.items():
+        known = [~np.isnan(column) for column in columns]
+        if not all(rows.any() for rows in known):
             continue
-        spread = float(before.std()) or 1.0
-        figures = [("mean", float(before.mean()), float(after.mean()))]
-        figures.append(("standard deviation", float(before.std()), float(after.std())))
-        quantiles = zip(QUANTILES, np.quantile(before, QUANTILES), np.quantile(after, QUANTILES), strict=True)
-        figures += [(f"quantile {share}", float(a), float(b)) for share, a, b in quantiles]
-        found += [Moved(name, figure, a, b, (b - a) / spread) for figure, a, b in figures]
+        sides = zip(columns, known, both.weights, strict=True)
+        before, after = (_of_column(column[rows], weights[rows], both.weighted) for column, rows, weights in sides)
+        spread = before["standard deviation"] or 1.0
+        found += [Moved(name, one, before[one], after[one], (after[one] - before[one]) / spread) for one in before]
     return found
 
 
-def _matrix(columns: list[Floats]) -> Floats:
+def _of_column(numbers: Floats, weights: Floats, weighted: str | None) -> dict[str, float]:
+    """Mean, spread and quantiles of numbers; weighted quantiles are values that occur."""
+    mean = float(np.average(numbers, weights=weights))
+    spread = float(np.sqrt(np.average((numbers - mean) ** 2, weights=weights)))
+    if weighted is None:
+        quantiles = np.quantile(numbers, QUANTILES)
+    else:
+        quantiles = np.quantile(numbers, QUANTILES, weights=weights, method="inverted_cdf")
+    told = {f"quantile {share}": float(one) for share, one in zip(QUANTILES, quantiles, strict=True)}
+    return {"mean": mean, "standard deviation": spread, **told}
+
+
+def _matrix(columns: list[Floats], weights: Floats) -> Floats:
     """Correlations of the rows in which all columns are known; 0 with a column that is the same everywhere."""
     table = np.stack(columns)
-    table = table[:, ~np.isnan(table).any(axis=0)]
+    known = ~np.isnan(table).any(axis=0)
+    table, weights = table[:, known], weights[known]
     if not table.shape[1]:
         return np.eye(len(table))
-    spread = table.std(axis=1)
-    scaled = (table - table.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)[:, None]
-    matrix: Floats = scaled @ scaled.T / table.shape[1]
+    apart = table - np.average(table, axis=1, weights=weights)[:, None]
+    spread = np.sqrt(np.average(apart**2, axis=1, weights=weights))
+    scaled = apart / np.where(spread > 0, spread, 1)[:, None]
+    matrix: Floats = (scaled * weights) @ scaled.T / weights.sum()
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
 
 def _matrices(both: _Both) -> tuple[Floats, Floats]:
     before, after = zip(*both.numbers.values(), strict=True)
-    return _matrix(list(before)), _matrix(list(after))
+    return _matrix(list(before), both.weights[0]), _matrix(list(after), both.weights[1])
+
+
+def _il1s(both: _Both, records: IntArray, rows: IntArray) -> float | None:
+    """Return how far numbers are from what they were (Mateo-Sanz, Domingo-Ferrer and Sebé 2004)."""
+    found = []
+    for before, after in both.numbers.values():
+        spread = float(np.nanstd(before))
+        apart = np.abs(before[records] - after[rows])
+        if spread > 0 and not np.isnan(apart).all():
+            found.append(float(np.nanmean(apart)) / (np.sqrt(2) * spread))
+    return float(np.mean(found)) if found else None
 
 
 def _correlations(both: _Both) -> list[TwoColumns]:
@@ -320,8 +244,7 @@ def _tables(both: _Both) -> list[TwoColumns]:
     found = []
     for one, other in itertools.combinations(both.spreads, 2):
         (a, c), (b, d) = both.spreads[one], both.spreads[other]
-        before = a.with_other(b, np.ones(len(a.label)))
-        after = c.with_other(d, np.ones(len(c.label)))
+        before, after = a.with_other(b, both.weights[0]), c.with_other(d, both.weights[1])
         found.append(TwoColumns((one, other), None, None, float(np.abs(before - after).sum() / 2)))
     return found
 
@@ -340,15 +263,20 @@ def _features(both: _Both, released: bool) -> Floats:
     return np.hstack([np.ones((rows, 1)), *columns])
 
 
-def propensity(original: Floats, released: Floats) -> Propensity:
-    """Tell rows apart by a logistic regression on features, of which the first is a constant."""
+def propensity(
+    original: Floats, released: Floats, weights: Floats | None = None, their_weights: Floats | None = None
+) -> Propensity:
+    """Tell rows apart by a logistic regression on features, of which the first is a constant; by weights, if any."""
     design = np.vstack([original, released])
     outcome = np.concatenate([np.zeros(len(original)), np.ones(len(released))])
+    sides = [np.ones(len(original)) if weights is None else weights]
+    sides.append(np.ones(len(released)) if their_weights is None else their_weights)
+    counted = np.concatenate([side * (len(side) / side.sum()) if len(side) else side for side in sides])
     rows, share = max(len(outcome), 1), len(released) / max(len(outcome), 1)
-    scores = chances(design, logistic(design, outcome).coefficients)
+    scores = chances(design, logistic(design, outcome, counted).coefficients)
     parameters = int(np.linalg.matrix_rank(design)) if len(design) else 1
     expected = (parameters - 1) * share * (1 - share) / rows
-    return Propensity(float(((scores - share) ** 2).mean()), expected)
+    return Propensity(float(np.average((scores - share) ** 2, weights=counted)), expected)
 
 
 def _regression(formula: str, both: _Both) -> Regression:
@@ -368,7 +296,7 @@ def _regression(formula: str, both: _Both) -> Regression:
         y = both.spreads[outcome][released].rows[:, 1] if binary else both.numbers[outcome][released]
         design = np.hstack([np.ones((len(y), 1)), *columns])
         known = ~np.isnan(y) & ~np.isnan(design).any(axis=1)
-        fits.append((logistic if binary else linear)(design[known], y[known]))
+        fits.append((logistic if binary else linear)(design[known], y[known], both.weights[released][known]))
     shared = overlaps(*fits)
     found = zip(names, fits[0].coefficients, fits[1].coefficients, shared, strict=True)
     coefficients = tuple(Coefficient(name, float(a), float(b), float(share)) for name, a, b, share in found)

@@ -20,6 +20,7 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.analysing.estimating import Estimate, Shares, mean_between, proportion_of
 from hedgerow.microdata.instead import SEPARATOR
 from hedgerow.plan import Attribute, Plan
+from hedgerow.release import Release
 from hedgerow.types import IntArray
 from hedgerow.verification.reading.published import Unreadable
 from hedgerow.verification.reading.published import read_release as read_published
@@ -230,16 +231,26 @@ def read_release(folder: str | Path) -> TypedRelease:
         published = read_published(Path(folder))
     except Unreadable as error:
         raise DataError(Problem("format", str(error), str(folder), "run hedgerow verify on it")) from None
-    plan = published.plan
+    return _typed_table(published.plan, published.facts, published.columns)
+
+
+def typed_release(release: Release) -> TypedRelease:
+    """Take a release in memory for analysis."""
+    table = release.table
+    return _typed_table(release.plan, release.facts, {name: table.column(name) for name in table.column_names})
+
+
+def _typed_table(plan: Plan, facts: Mapping[str, Any], table: Mapping[str, pa.ChunkedArray]) -> TypedRelease:
     columns = {}
-    for name in published.header:
+    for name in table:
         linked = plan.unit is not None and name == plan.unit.column  # its numbers are this release's own
         attribute = Attribute(role="other") if linked else plan.attributes[name]
-        labels = published.columns[name].combine_chunks().cast("string")
+        labels = table[name].combine_chunks().cast("string")
         missing_is_exact = attribute.role != "quasi-identifier" or plan.missing != "matches-any"
         columns[name] = _typed(name, attribute, labels, missing_is_exact)
-    quasi = [published.columns[name].combine_chunks().cast("string") for name in published.quasi_identifiers]
-    return TypedRelease(plan, published.facts, columns, _groups(quasi, published.rows))
+    quasi = [columns[name].labels for name in plan.quasi_identifiers]
+    rows = len(next(iter(columns.values())).labels)
+    return TypedRelease(plan, facts, columns, _groups(quasi, rows))
 
 
 def _groups(columns: list[pa.Array], rows: int) -> IntArray:

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from hedgerow.plan import Plan
-from hedgerow.reports.html import asked, checklist, glossary, limits, lost, proof, risks
+from hedgerow.reports.html import analyses, asked, checklist, glossary, limits, lost, proof, risks
 from hedgerow.reports.html.rendering import render
 from hedgerow.reports.material import Extras, Material
 from hedgerow.reports.reading import Facts
@@ -28,6 +28,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Material], dict[str, Any] | None]]] = {
     "promises": ("Promises", asked.promises),
     "groups": ("Group sizes", lost.groups),
     "loss": ("Loss and value", lost.losses),
+    "analyses": ("Analyses", analyses.analyses),
     "limits": ("Limits", limits.limits),
     "withheld": ("Withheld", lost.withheld),
     "rules": ("Rules", lost.rules),

@@ -23,6 +23,8 @@ def comparison_summary(found: Mapping[str, Any], trees: bool = False) -> Rendera
     for k in dict.fromkeys(run["k"] for run in found["runs"]):
         runs = [run for run in found["runs"] if run["k"] == k]
         parts += [*_measures(runs, k), Text()]
+        if any(run.get("analyses") for run in runs):
+            parts += [_analyses(runs, k), Text()]
         if found["original"] is not None:
             parts += [_buckets(found["original"], runs, k), Text()]
     for run in found["runs"]:
@@ -51,6 +53,28 @@ def _measures(runs: Sequence[Mapping[str, Any]], k: int) -> Iterator[RenderableT
         ("query error", "distribution", "rules kept", "average risk", "highest risk"),
         ((_name(run), _kept(run)) for run in runs),
     )
+
+
+def _analyses(runs: Sequence[Mapping[str, Any]], k: int) -> Table:
+    """How much of the intervals of every regression overlaps, and how well rows are told from those of the original."""
+    formulas = [one["formula"] for run in runs if run.get("analyses") for one in run["analyses"]["regressions"]]
+    names = tuple(dict.fromkeys(formulas))
+
+    def cells(run: Mapping[str, Any]) -> list[str] | None:
+        found = run.get("analyses")
+        if found is None:
+            return None
+        overlaps = [f"{one['overlap']:.0%}" for one in found["regressions"]]
+        return [*overlaps, f"{found['propensity']['ratio']:.1f}"]
+
+    title = f"k = {k}: how much of the intervals overlaps; pMSE over chance"
+    table = _table(title, (), iter(()))
+    for name in (*names, "pMSE"):
+        table.add_column(name, justify="right", overflow="fold")
+    for run in runs:
+        found = cells(run)
+        table.add_row(_name(run), *([Text("none", style="yellow")] if found is None else found))
+    return table
 
 
 def _name(run: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from hedgerow.studio import theme
 from hedgerow.studio.components import result_cards, result_overview
+from hedgerow.studio.components.analyses_card import AnalysesCard
 from hedgerow.studio.components.attack_card import AttackCard
 from hedgerow.studio.components.decision_tree import show_trees
 from hedgerow.studio.components.export_card import ExportCard
@@ -68,6 +69,7 @@ def _show_result(session: Session, run: Run, made: list[Run]) -> None:
         result_cards.show_risks(run)
         result_cards.show_runs(made, run)
     _TreesCard(run)
+    AnalysesCard(run)
     AttackCard(run)
     result_cards.show_promises(run)
 
