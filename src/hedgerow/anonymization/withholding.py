@@ -232,7 +232,9 @@ def part_of(table: Table, counts: IntArray) -> Table:
     columns = {name: taken(column, rows) for name, column in table.columns.items()}
     again = None if table.counts is None else counts[rows]
     records = int(counts.sum())
-    return Table(columns, records, table.not_released, table.format, again, table.notes, table.treatments)
+    weights = None if table.weights is None else taken(table.weights, rows)
+    shared = (table.not_released, table.format, again, table.notes, table.treatments)
+    return Table(columns, records, *shared, weights=weights)
 
 
 def as_part(microdata: Microdata, table: Table, counts: IntArray) -> Microdata:

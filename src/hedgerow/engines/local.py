@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,12 @@ from hedgerow.engines.release_dialect import STANDARD, ReleaseDialect
 from hedgerow.engines.rows import Rows
 from hedgerow.microdata import Microdata, Table, read_table
 from hedgerow.microdata.households import drawn_numbers
-from hedgerow.microdata.microdata import ranks
+from hedgerow.microdata.microdata import MILLION, mean_weights, ranks
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.microdata.read import check_types, place_of
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
+from hedgerow.plan.hierarchy.numbers import number_label, simplest
 from hedgerow.types import IntArray
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
 
     units = np.flatnonzero(recoding.group_of >= 0)
     group, record = recoding.group_of[units], microdata.record_of[units]
-    kept = plan.columns("sensitive", "other")
+    kept = plan.as_they_are
     labels = dict(
         zip([column.name for column in microdata.columns], published_labels(microdata, recoding), strict=True)
     )
@@ -98,6 +100,8 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
         keys, sizes = [*keys, numbers], [*sizes, households.count + 1]
     order = order_by(pack(keys, sizes))
     group, record = group[order], record[order]
+    if plan.means_of_weights is not None:
+        labels[plan.means_of_weights] = _means(plan, table, microdata, recoding)
     columns = [
         labels[name].take(pa.array(group)) if name in labels else table.columns[name].take(pa.array(record))
         for name in plan.released_columns
@@ -105,6 +109,19 @@ def apply(table: Table, plan: Plan, microdata: Microdata, recoding: Recoding) ->
     if households is not None:
         columns.insert(0, pa.chunked_array([pa.array(numbers[order])]))
     return _plain(pa.table(dict(zip(plan.published_columns, columns, strict=True)))), record
+
+
+def _means(plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> pa.ChunkedArray:
+    """Return the mean of the sampling weights of every group, written as the weights are."""
+    import pyarrow as pa
+
+    assert plan.means_of_weights is not None
+    means = [Decimal(mean) / MILLION for mean in mean_weights(microdata, recoding.group_of, recoding.groups).tolist()]
+    kind = table.columns[plan.means_of_weights].type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pa.chunked_array([pa.array(list(map(float, means)), pa.float64())])
+    texts = [number_label(simplest(mean)).replace(".", plan.data.decimal) for mean in means]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def write_link(record_of_row: IntArray, path: Path) -> None:

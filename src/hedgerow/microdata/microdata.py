@@ -197,12 +197,35 @@ def encode_weights(name: str, table: Table) -> IntArray:
     if table.counts is not None:
         message = "Sampling weights are read by the local engine only."
         raise DataError(Problem("usage", message, hint="use --engine local"))
-    labels, indices = distinct_labels(table.columns[name])
+    return _weights(name, table.columns[name], rounded=table.weights is not None)
+
+
+def mean_weights(microdata: Microdata, group_of: IntArray, groups: int) -> IntArray:
+    """Return the mean weight of every group, in millionths of a person: what its records show of their weights."""
+    assert microdata.weight_of is not None
+    inside = group_of >= 0
+    records = np.bincount(group_of[inside], minlength=groups)
+    total = np.zeros(groups, np.int64)
+    np.add.at(total, group_of[inside], microdata.weight_of[inside])
+    found = [
+        round(Fraction(sum_of, max(count, 1))) for sum_of, count in zip(total.tolist(), records.tolist(), strict=True)
+    ]
+    return np.array(found, np.int64)
+
+
+def weights_as_read(name: str, table: Table) -> IntArray:
+    """Return how many millionths of people every record stands for, as they were read."""
+    return _weights(name, table.columns[name] if table.weights is None else table.weights)
+
+
+def _weights(name: str, values: pa.ChunkedArray, rounded: bool = False) -> IntArray:
+    labels, indices = distinct_labels(values)
     numbers = [None if label is None else parse_number(label) for label in labels]
     wrong = np.array([number is None or not 0 < number <= MOST_WEIGHT for number in numbers], bool)[indices]
     if wrong.any():
         message = f"Column {name!r}: {in_records(wrong, None, f' have no weight above 0, {MOST_WEIGHT:,} at most')}."
-        raise DataError(Problem("not-a-number", message, hint="give every record the number of people it stands for"))
+        hint = "round to a smaller step" if rounded else "give every record the number of people it stands for"
+        raise DataError(Problem("not-a-number", message, hint=hint))
     return np.array([round(Decimal(number or 0) * MILLION) for number in numbers], np.int64)[indices]
 
 

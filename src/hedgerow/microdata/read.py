@@ -26,7 +26,7 @@ from hedgerow.microdata.header import first_record
 from hedgerow.microdata.notes import ColumnNote, notes_of
 from hedgerow.microdata.parsing.cleaning import clean, dictionary_encoded
 from hedgerow.microdata.parsing.form import Form
-from hedgerow.microdata.treating import treated_columns
+from hedgerow.microdata.treating import treated_columns, weights_as_read
 from hedgerow.outside import sandbox
 from hedgerow.outside.sandbox.limits import MOST_COLUMNS, Limits, room
 from hedgerow.outside.server import check_path, is_server, shown
@@ -89,6 +89,8 @@ class Table:
         By column, the treatments whose points were found in the data.
     untreated
         These columns as they were read, where every record is at hand.
+    weights
+        The sampling weights as they were read, where those of their column are treated.
     """
 
     columns: dict[str, pa.ChunkedArray]
@@ -99,6 +101,7 @@ class Table:
     notes: Mapping[str, ColumnNote] = dataclasses.field(default_factory=dict)
     treatments: Mapping[str, Treatment] = dataclasses.field(default_factory=dict)
     untreated: Mapping[str, pa.ChunkedArray] = dataclasses.field(default_factory=dict)
+    weights: pa.ChunkedArray | None = None
 
 
 def read_table(source: Any, plan: Plan, key: bool = False) -> Table:
@@ -130,7 +133,8 @@ def _treated(table: Table, plan: Plan) -> Table:
     from hedgerow.microdata.points import points_of, treated_by
 
     there = {name: table.columns[name] for name, treat in asked.items() if not treat.found}
-    table = replace(table, columns=treated_columns(table.columns, plan), untreated=there)
+    weights = weights_as_read(table.columns, plan)
+    table = replace(table, columns=treated_columns(table.columns, plan), untreated=there, weights=weights)
     return treated_by(table, plan, points_of(table, plan)) if there else table
 
 

@@ -8,7 +8,7 @@ treated already stays as it is. The arithmetic is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,13 @@ def treated_columns(columns: dict[str, pa.ChunkedArray], plan: Plan) -> dict[str
     if problems:
         raise DataError(problems)
     return found
+
+
+def weights_as_read(columns: Mapping[str, pa.ChunkedArray], plan: Plan) -> pa.ChunkedArray | None:
+    """Return the sampling weights as they were read, where the plan treats them; else they are in their column."""
+    if plan.weight is None or plan.weight.column not in plan.attributes or plan.weight.column not in columns:
+        return None
+    return None if plan.attributes[plan.weight.column].treat is None else columns[plan.weight.column]
 
 
 def treated(

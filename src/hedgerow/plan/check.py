@@ -48,7 +48,7 @@ PARTS_BY_ROLE: dict[str, set[str]] = {
     "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "publish", "weight", "numeric", "treat"},
     "sensitive": {"hierarchy", "weight", "level", "treat"},
     "identifier": set(),
-    "other": {"treat"},
+    "other": {"treat", "publish"},
 }
 
 
@@ -241,11 +241,13 @@ def _check_attribute(
     if attribute.weight is not None and attribute.weight <= 0:
         report("wrong-value", f"Column {name!r}: 'weight' must be above 0.", "leave it out for the default", "weight")
     may_have = PARTS_BY_ROLE[attribute.role]
-    for part in PARTS_BY_ROLE["quasi-identifier"] | PARTS_BY_ROLE["sensitive"]:
+    for part in set[str]().union(*PARTS_BY_ROLE.values()):
         if getattr(attribute, part) is not None and part not in may_have:
             hint = "only quasi-identifiers are coarsened" if attribute.role != "quasi-identifier" else "use 'limit'"
             if part == "treat":
                 hint = "identifiers are never published"
+            if part == "publish":
+                hint = "it is for the plan's weight, with the role other"
             report("conflict", f"Column {name!r} is {attribute.role!r}, so it cannot have {part!r}.", hint, part)
     if attribute.treat is not None:
         for message, hint in treat_faults(attribute):
@@ -434,7 +436,7 @@ def _check_population(model: PlanModel, places: Places) -> list[Problem]:
             message = (
                 f"Column {column!r} holds sampling weights, so it must be other or identifier. Got {role!r} instead."
             )
-            hint = "other publishes them as they are, identifier does not"
+            hint = "other publishes them, identifier does not"
             problems.append(Problem("conflict", message, places.of(("attributes", column)), hint))
         treat = model.attributes[column].treat if column in model.attributes else None
         if treat is not None and (treat.open_ends or not treat.of_numbers):

@@ -15,7 +15,25 @@ BY_STEPS = ("il-optimization", "steps")
 def check_publish(model: PlanModel, places: Places) -> list[Problem]:
     """Find what does not go with the columns of a plan that say what to publish."""
     names = [name for name in model.quasi_identifiers if model.attributes[name].publish is not None]
-    return [problem for name in names for problem in _conflicts(name, model, places)]
+    found = [problem for name in names for problem in _conflicts(name, model, places)]
+    return [*found, *_means(model, places)]
+
+
+def _means(model: PlanModel, places: Places) -> Iterator[Problem]:
+    """Find means of groups where there are none: they are those of sampling weights."""
+    for name in model.columns("quasi-identifier", "other"):
+        attribute, place = model.attributes[name], places.of(("attributes", name, "publish"))
+        if attribute.publish == "set" and attribute.role == "other":
+            message = f"Column {name!r} is not grouped by, so it has no sets of values."
+            yield Problem("conflict", message, place, "leave 'publish' out")
+        if attribute.publish != "mean":
+            continue
+        if model.weight is None or model.weight.column != name:
+            message = f"Column {name!r} is not the plan's 'weight', so means of groups are not published of it."
+            yield Problem("conflict", message, place, "leave 'publish' out")
+        elif attribute.treat is not None:
+            message = f"Column {name!r} is published as means of groups, so it is not rounded too."
+            yield Problem("conflict", message, place, "leave one of the two out")
 
 
 def _conflicts(name: str, model: PlanModel, places: Places) -> Iterator[Problem]:

@@ -35,7 +35,7 @@ from hedgerow.plan.notation import Notation
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
 Unknown = Literal["error", "own-leaf-under-root", "withhold"]
-Publish = Literal["set"]
+Publish = Literal["set", "mean"]
 
 
 def _number(value: Any) -> int | Decimal:
@@ -375,7 +375,8 @@ class Attribute(Frozen):
     publish: Publish | None = Field(
         default=None,
         description="quasi-identifier: what a group is published as in place of a node; set: the values that its "
-        "records have, such as Private|State-gov, for a column without a hierarchy",
+        "records have, such as Private|State-gov, for a column without a hierarchy. The plan's weight, other: mean, that "
+        "of the weights of its group, so that sums stay and no weight tells records of a group apart",
     )
     weight: Number | None = Field(
         default=None,
@@ -533,7 +534,10 @@ class PopulationTable(Frozen):
 class SamplingWeight(Frozen):
     """How many people of the population each record stands for, where the records are a sample."""
 
-    column: Label = Field(description="the column of weights; published only if it is one of the attributes, as other")
+    column: Label = Field(
+        description="the column of weights; published only if it is one of the attributes, as other: as they are, "
+        "rounded (treat: {round: 10}), or as means of groups (publish: mean)"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -824,6 +828,24 @@ class PlanModel(Frozen):
     def publishes_instead(self) -> tuple[str, ...]:
         """Quasi-identifiers whose groups are published as something else than a node or an interval."""
         return tuple(name for name in self.quasi_identifiers if self.attributes[name].publish is not None)
+
+    @property
+    def means_of_weights(self) -> str | None:
+        """The column of sampling weights that is released as means of groups; None: there is none."""
+        if self.weight is None or not self.publishes_weights:
+            return None
+        return self.weight.column if self.attributes[self.weight.column].publish == "mean" else None
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether sampling weights are released as others than they are: rounded, or as means of groups."""
+        treat = None if self.weight is None or not self.publishes_weights else self.attributes[self.weight.column].treat
+        return treat is not None or self.means_of_weights is not None
+
+    @property
+    def as_they_are(self) -> tuple[str, ...]:
+        """Released columns whose values belong to their records, treated or not; means of groups do not."""
+        return tuple(name for name in self.columns("sensitive", "other") if name != self.means_of_weights)
 
     @property
     def estimates_k_map(self) -> bool:

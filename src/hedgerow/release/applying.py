@@ -73,6 +73,9 @@ def read_earlier(folder: Path, withhold: str | int | None = None) -> Earlier:
     if plan.privacy.of_population:
         message = "The release makes promises about a population, whose groups it would have to fit anew."
         raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
+    if plan.means_of_weights is not None:
+        message = "The release shows means of sampling weights by group, which a new table has other ones of."
+        raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
     allowed = str(withhold) if withhold is not None else None if plan.withhold is None else plan.withhold.at_most
     fingerprint = hashlib.sha256(read_bytes(folder / "facts.json", MOST_JSON_BYTES, "The file of facts")).hexdigest()
     said = {"facts": f"sha256:{fingerprint}", "groups": int(facts["groups"])}

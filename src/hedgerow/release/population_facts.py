@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.microdata import Microdata, Table
-from hedgerow.microdata.microdata import MILLION, ranks
+from hedgerow.microdata.microdata import MILLION, mean_weights, ranks, weights_as_read
 from hedgerow.microdata.ordering import number_rows
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
@@ -40,7 +40,9 @@ def population_facts(
 def estimated_risk(plan: Plan, table: Table, microdata: Microdata, recoding: Recoding) -> dict[str, Any]:
     """Estimate from sampling weights how likely a match with a released record is right, before and after.
 
-    Before are the values as they were read: where ends of intervals are moved to a grid, profiles are coarser.
+    Before are the values as they were read: where ends of intervals are moved to a grid, profiles are coarser. Where
+    weights are rounded, all that is estimated goes by what is published, and how many people the records stood for as
+    they were is told beside it.
     """
     assert microdata.weight_of is not None
     inside = recoding.group_of >= 0
@@ -50,11 +52,15 @@ def estimated_risk(plan: Plan, table: Table, microdata: Microdata, recoding: Rec
         _estimated(microdata, group_of, groups)
         for group_of, groups in ((recoding.group_of, recoding.groups), (before, different))
     )
+    assert plan.weight is not None
     released = microdata.weight_of[inside]
+    if plan.means_of_weights is not None:
+        released = mean_weights(microdata, recoding.group_of, recoding.groups)[recoding.group_of[inside]]
+    as_read_weights = weights_as_read(plan.weight.column, table)[microdata.record_of[inside]]
     facts: dict[str, Any] = {
         "people": round(int(released.sum()) / MILLION, 6),
         **after,
-        "before": unchanged,
+        "before": {"people": round(int(as_read_weights.sum()) / MILLION, 6), **unchanged},
     }
     if plan.publishes_weights:
         _, number, shared = np.unique(released, return_inverse=True, return_counts=True)

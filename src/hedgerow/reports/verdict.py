@@ -26,6 +26,10 @@ MOST_NAMED = 6
 LONGEST_NAME = 60
 
 
+CLOSE = 0.01
+"""By how much, out of itself, the sum of published weights may miss that of the original without a word of warning."""
+
+
 @dataclass(frozen=True)
 class Remark:
     """One thing that was looked at.
@@ -161,15 +165,17 @@ def _remarks(facts: Facts, plan: Plan, accepted: float) -> Iterator[Remark]:
         return
     yield _risk(facts, accepted)
     yield from _diversity(facts, plan)
-    others = [shorten(column, LONGEST_NAME) for column in plan.columns("other")]
+    exact = [name for name in plan.columns("other") if name in plan.as_they_are and plan.attributes[name].treat is None]
+    others = [shorten(column, LONGEST_NAME) for column in exact]
     if others:
         text = f"Published exactly as in the original, and protected by nothing: {first_of(others, MOST_NAMED)}."
         yield Remark("exact-columns", text, True)
     few = facts.get("estimated_risk", "weights_of_few")
     if plan.publishes_weights and isinstance(few, int) and few:
         rows = counted(few, "row has a sampling weight", "rows have a sampling weight")
-        text = f"{rows} that fewer than k = {plan.privacy.k} rows share, which tells them apart: round the weights, or "
-        yield Remark("weights", text + "give the records of a stratum their mean, before you publish them.", True)
+        text = f"{rows} that fewer than k = {plan.privacy.k} rows share, which tells them apart: round them (treat: "
+        yield Remark("weights", text + "{round: 10} in the plan), or publish means of groups (publish: mean).", True)
+    yield from _weights(facts, plan)
     ends = sum(int(number) for number in facts.numbers("exact_end_points").values())
     if ends:
         cells = counted(ends, "cell shows", "cells show")
@@ -203,6 +209,16 @@ def _chance(risk: float) -> str:
     """
     people = 1 / risk if risk else 0
     return f"1 in {round(people):,}" if people and abs(people - round(people)) < 1e-6 else percent(risk)
+
+
+def _weights(facts: Facts, plan: Plan) -> Iterator[Remark]:
+    """Say what published weights add up to, where they are not those of the original."""
+    now, were = facts.number("estimated_risk", "people"), facts.number("estimated_risk", "before", "people")
+    if not plan.changes_weights or now is None or were is None:
+        return
+    how = "means of groups" if plan.means_of_weights is not None else "rounded"
+    sums = f"they add up to {now:,.10g} people, {were:,.10g} as they were"
+    yield Remark("weights-changed", f"Sampling weights are published as {how}: {sums}.", abs(now - were) > CLOSE * were)
 
 
 def _diversity(facts: Facts, plan: Plan) -> Iterator[Remark]:

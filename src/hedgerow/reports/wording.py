@@ -90,13 +90,20 @@ def estimated_line(risk: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> risk = {"expected": 13.1576, "fewest_people": 300.0, "people": 458000.0, "before": {"expected": 53.13}}
+    >>> before = {"expected": 53.13, "people": 458000.0}
+    >>> risk = {"expected": 13.1576, "fewest_people": 300.0, "people": 458000.0, "before": before}
     >>> print(estimated_line(risk))
     13.16 records would be found if all were matched, 53.13 as they were; groups stand for 300 people at least
+    >>> print(estimated_line({**risk, "people": 457900.0}).rpartition("; ")[2])
+    weights add up to 457,900, 458,000 as they were
     """
     before = risk["before"]["expected"]
     found = f"{risk['expected']:.4g} records would be found if all were matched, {before:.4g} as they were"
-    return f"{found}; groups stand for {risk['fewest_people']:,.6g} people at least"
+    found = f"{found}; groups stand for {risk['fewest_people']:,.6g} people at least"
+    were = risk["before"].get("people", risk["people"])
+    if abs(risk["people"] - were) > 1e-6 * were:
+        found += f"; weights add up to {risk['people']:,.10g}, {were:,.10g} as they were"
+    return found
 
 
 def shorten(text: str, most: int) -> str:

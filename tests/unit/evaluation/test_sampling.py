@@ -206,6 +206,55 @@ def test_scores_are_those_of_sdcmicro_record_by_record(vectors: Path) -> None:
         assert {name: 100 * (share or 0) for name, share in shares.items()} == pytest.approx(said)
 
 
+KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age", "hhcivil", "expend", "income", "savings")
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.sampled_from(KEYS), min_size=1, max_size=8, unique=True), st.integers(0, 4500))
+def test_risks_and_scores_of_any_columns_are_those_of_plain_loops_record_by_record(keys: list[str], first: int) -> None:
+    table = pyarrow.csv.read_csv(data("sdc/testdata.csv")[0])
+    rows = list(zip(*(table[key].to_pylist() for key in keys), strict=True))
+    weights = table["sampling_weight"].to_pylist()
+    count, stand_for = naive.frequencies(rows, weights)
+    people = crowd_of(table, keys)
+    group, groups = all_together(people)
+    of = group[people.unit_of]
+    records = np.bincount(of, minlength=groups)
+    assert records[of].tolist() == count
+    summed = np.bincount(of, weights=weights, minlength=groups)
+    assert summed[of] == pytest.approx(stand_for)
+    known = {pair: naive.individual_risk(*pair) for pair in set(zip(count, stand_for, strict=True))}
+    risk = individual_risks(records, summed)[of]
+    assert risk == pytest.approx([known[pair] for pair in zip(count, stand_for, strict=True)], rel=1e-9)
+    home = np.unique(table["ori_hid"].to_numpy(), return_inverse=True)[1]
+    members: dict[int, list[float]] = {}
+    for number, one in zip(home.tolist(), risk.tolist(), strict=True):
+        members.setdefault(number, []).append(one)
+    whole = [naive.household_risk(members[number]) for number in home.tolist()]
+    assert household_risks(risk, home, int(home.max()) + 1)[home] == pytest.approx(whole)
+
+    some, few, width = table.slice(first, 25), keys[:4], min(len(keys), 4)
+    taken = list(zip(*(some[key].to_pylist() for key in few), strict=True))
+    smallest = naive_assessing.smallest(taken, width)
+    sizes = [
+        [len(chosen) for chosen, found in smallest.items() if tuple(record[at] for at in chosen) in found]
+        for record in taken
+    ]
+    scores = [naive.score(each, width) for each in sizes]
+    crowd = crowd_of(some, few)
+    looked = every_subset(crowd, width, silent)
+    assert looked.score[crowd.unit_of].tolist() == scores
+    in_groups = crowd.in_groups(*all_together(crowd))
+    dis, _ = dis_scores(looked.score, crowd.records, in_groups, width, 0.01)
+    of_size = [len(numbers) for numbers in naive_assessing.groups(taken, range(width)).values()]
+    if 1 in of_size:
+        wanted = naive.dis_scores(scores, of_size.count(1), 2 * of_size.count(2), width, 0.01)
+        assert dis[crowd.unit_of] == pytest.approx(wanted, abs=1e-12)
+    for at, share in enumerate(shares_of_score(looked)):
+        part = sum(naive.score([len(chosen)], width) * len(found) for chosen, found in smallest.items() if at in chosen)
+        assert share == (pytest.approx(part / sum(scores)) if sum(scores) else None)
+
+
 def test_drafts_say_which_columns_to_coarsen_first() -> None:
     rng = np.random.default_rng(2)
     table = pa.table(

@@ -62,6 +62,7 @@ def _estimated(facts: Facts) -> list[tuple[Any, ...]]:
     if not isinstance(facts.get("estimated_risk"), dict):
         return []
     rows = (
+        ("people whom all records stand for", "people", ",.10g"),
         ("people whom the smallest group stands for", "fewest_people", ",.6g"),
         ("highest chance that a match is right", "highest", ".4f"),
         ("average over the records", "average", ".4f"),

@@ -10,6 +10,7 @@ from nicegui import ui
 from pydantic import BaseModel
 
 from hedgerow.errors import HedgerowError, Problem
+from hedgerow.plan import Attribute
 from hedgerow.plan.audiences import USUAL
 from hedgerow.plan.concepts import PRIVACY_MODELS, ModelDescriptor
 from hedgerow.reports.wording import percent
@@ -31,6 +32,12 @@ REPUBLISH = {
     "gated": "gated: only what passes the audit",
     "cohorts": "cohorts: nobody ever changes groups",
 }
+PUBLISHED_WEIGHTS = {
+    "exact": "as they are",
+    "round": "rounded to multiples of a step",
+    "mean": "as means of groups, which keep their sums",
+}
+USUAL_STEP = 10
 EXAMPLES = 3
 MISSING = {"own-value": "a value of its own", "matches-any": "may be any value"}
 
@@ -163,8 +170,34 @@ class _Form:
                     label = "k-map: people whom every group stands for, at least (estimated; empty: not asked)"
                     self._number(label, plan.privacy.k_map, self._take_k_map, "k-map")
             if weight and plan.publishes_weights:
-                text = "The weights are published as they are, since their column has the role other. "
-                ui.label(text + "A weight that few share tells them apart.").classes("small")
+                self._published_weights(plan.attributes[weight])
+
+    def _published_weights(self, column: Attribute) -> None:
+        """Ask how weights are published: as they are, rounded, or as means of groups."""
+        how = "mean" if column.publish is not None else "round" if column.treat is not None else "exact"
+        with ui.element("div").classes("studio-halves"):
+            select = ui.select(PUBLISHED_WEIGHTS, value=how, label="They are published").classes("w-full")
+            select.props("outlined dense data-testid=weight-published")
+            select.on_value_change(self._taking(self._take_published, anew=True))
+            if column.treat is not None:
+                step = None if column.treat.round is None else float(column.treat.round)
+                self._number("Rounded to multiples of", step, self._take_step, "weight-step", step=0.5)
+        if how == "exact":
+            ui.label("A weight that few share tells them apart: choose another way if the verdict says so.").classes(
+                "small"
+            )
+
+    def _take_published(self, how: str) -> tuple[Problem, ...]:
+        assert self._bench.plan is not None
+        assert self._bench.plan.weight is not None
+        ways: dict[str, dict[str, Any]] = {"mean": {"publish": "mean"}, "round": {"treat": {"round": USUAL_STEP}}}
+        asked = {"publish": None, "treat": None, **ways.get(how, {})}
+        return self._bench.change_attribute(self._bench.plan.weight.column, **asked)
+
+    def _take_step(self, value: Any) -> tuple[Problem, ...]:
+        assert self._bench.plan is not None
+        assert self._bench.plan.weight is not None
+        return self._bench.change_attribute(self._bench.plan.weight.column, treat={"round": value or USUAL_STEP})
 
     def _take_weight(self, column: str) -> tuple[Problem, ...]:
         plan = self._bench.plan

@@ -89,7 +89,7 @@ class CountedEvidence(Evidence):
 
         That sensitive values are those of the records is part of what makes a link sound.
         """
-        kept = [name for name in self.plan.columns("other") if name in self.published.header]
+        kept = [name for name in self.published.unchanged if name in self.plan.columns("other")]
         return self.surplus(original) if kept else ""
 
     def surplus(self, original: Original) -> str:

@@ -174,7 +174,7 @@ class PlacedEvidence(Evidence):
 
     def changed(self, original: Original) -> str:
         """Say how many rows have values in other columns that no record with their sensitive values has."""
-        kept = [name for name in self.plan.columns("other") if name in self.published.header]
+        kept = [name for name in self.published.unchanged if name in self.plan.columns("other")]
         return self.surplus(original) if kept else ""
 
     def surplus(self, original: Original) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,13 @@ from hedgerow.verification.reading.cells import distinct_cells
 from hedgerow.verification.result import Promise
 from hedgerow.verification.values.numbers import read_number
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 CLOSE = 1e-6
 """By how much, out of itself, an estimate may miss the one stated; weights may be known to six places only."""
+ROUNDED = 1e-6
+"""By how much a mean that is written to six places may miss the exact one."""
 FACT = "estimated_risk"
 PANELS = 24
 NODES, WEIGHTS_OF_NODES = np.polynomial.legendre.leggauss(40)
@@ -49,9 +54,10 @@ def check_weights(evidence: Evidence) -> Iterator[Promise]:
     if weights is None:
         return
     right = _estimate(evidence.group_of, weights, evidence.groups.groups)
-    right["people"] = math.fsum(weights.tolist())
-    if plan.publishes_weights:
-        _, number, shared = np.unique(weights, return_inverse=True, return_counts=True)
+    shown = _published(evidence)
+    right["people"] = math.fsum((weights if shown is None else shown).tolist())
+    if shown is not None:
+        _, number, shared = np.unique(shown, return_inverse=True, return_counts=True)
         right["weights_of_few"] = float((shared[number.reshape(-1)] < plan.privacy.k).sum())
     wrong = [name for name, value in right.items() if not _close(told.get(name), value)]
     before = _before(evidence, weights)
@@ -60,8 +66,31 @@ def check_weights(evidence: Evidence) -> Iterator[Promise]:
         wrong += [f"before: {name}" for name, value in before.items()
                   if not (isinstance(said, Mapping) and _close(said.get(name), value))]  # fmt: skip
     found = f"{right['expected']:.6g} of {len(weights)} rows expected to be found, estimated"
-    fault = f"facts.json estimates otherwise: {', '.join(wrong)}" if wrong else ""
-    yield Promise("weights", "as facts.json says", fault or found, kept=not wrong)
+    faults = [f"facts.json estimates otherwise: {', '.join(wrong)}"] if wrong else []
+    if plan.means_of_weights is not None:
+        others = _not_means(evidence.group_of, weights, shown, evidence.groups.groups)
+        faults += [f"{others} rows show no mean of the weights of their group"] if others else []
+    yield Promise("weights", "as facts.json says", "; ".join(faults) or found, kept=not faults)
+
+
+def _not_means(group_of: IntArray, weights: Floats, shown: Floats | None, groups: int) -> int:
+    """Count the rows that do not show the mean of the weights of their group, to six places."""
+    if shown is None:
+        return len(weights)
+    means = _sums(group_of, weights, groups) / np.maximum(np.bincount(group_of, minlength=groups), 1)
+    return int((np.abs(shown - means[group_of]) > ROUNDED).sum())
+
+
+def _published(evidence: Evidence) -> Floats | None:
+    """Return the weight that every row shows; None: weights are not published."""
+    plan = evidence.plan
+    assert plan.weight is not None
+    if not plan.publishes_weights or plan.weight.column not in evidence.published.columns:
+        return None
+    cells = evidence.published.columns[plan.weight.column]
+    if evidence.original is not None:
+        cells = evidence.as_original(plan.weight.column, evidence.original)
+    return _numbers(cells)
 
 
 def _weights(evidence: Evidence) -> Floats | None:
@@ -71,11 +100,12 @@ def _weights(evidence: Evidence) -> Floats | None:
     if not isinstance(evidence, RowEvidence) or evidence.published.counts is not None:
         return None
     if evidence.linked:
-        cells = evidence.behind(plan.weight.column)
-    elif plan.publishes_weights and plan.weight.column in evidence.published.columns:
-        cells = evidence.published.columns[plan.weight.column]
-    else:
-        return None
+        return _numbers(evidence.behind(plan.weight.column))
+    return _published(evidence)
+
+
+def _numbers(cells: pa.ChunkedArray) -> Floats | None:
+    """Read weights, to six places; None: some are no numbers."""
     labels, indices = distinct_cells(cells)
     numbers = [read_number(label) for label in labels]
     known = np.array([math.nan if number is None else round(float(number), 6) for number in numbers] + [math.nan])
@@ -92,7 +122,12 @@ def _before(evidence: Evidence, weights: Floats) -> dict[str, float] | None:
         labels, indices = distinct_cells(evidence.behind(name))
         codes.append(np.where(indices < 0, len(labels), indices))
     rows, group = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
-    return _estimate(group.reshape(-1), weights, len(rows))
+    found = _estimate(group.reshape(-1), weights, len(rows))
+    assert evidence.original is not None
+    as_they_were = None if evidence.original.weights is None else _numbers(evidence.original.weights)
+    if as_they_were is None:
+        return found
+    return {**found, "people": math.fsum(as_they_were[evidence.record_of_row].tolist())}
 
 
 def _estimate(group_of: IntArray, weights: Floats, groups: int) -> dict[str, float]:

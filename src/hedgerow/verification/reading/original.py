@@ -38,6 +38,8 @@ class Original:
         In counted form, how many records each row of ``columns`` stands for; None: one each.
     persons
         In counted form, the number of the person behind them where persons are counted; −1: none.
+    weights
+        The sampling weights before any treatment, where the plan names them.
     """
 
     columns: Mapping[str, pa.ChunkedArray]
@@ -45,6 +47,7 @@ class Original:
     records: int
     counts: IntArray | None = None
     persons: IntArray | None = None
+    weights: pa.ChunkedArray | None = None
 
     def distinct(self, name: str) -> list[str | None]:
         """Return the distinct cells of a column."""
@@ -84,8 +87,9 @@ def read_original(source: Any, plan: Plan) -> Original:
     found = dict(zip(wanted, table.columns, strict=True))
     kinds = {name: kind_of(column) for name, column in found.items()}
     columns = {name: as_text(column) for name, column in found.items()}
+    weights = None if plan.weight is None else columns[plan.weight.column]
     columns = {name: meant(column, name, plan, kinds[name]) for name, column in columns.items()}
-    return Original(columns, kinds, table.num_rows)
+    return Original(columns, kinds, table.num_rows, weights=weights)
 
 
 def meant(column: pa.ChunkedArray, name: str, plan: Plan, kind: Kind) -> pa.ChunkedArray:

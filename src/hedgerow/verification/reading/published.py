@@ -76,8 +76,8 @@ class Published:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns of the data file that are released as they are."""
-        return tuple(name for name in self.plan.columns("sensitive", "other") if name in self.header)
+        """The columns of the data file whose cells are those of records, treated or not: all but means of weights."""
+        return tuple(name for name in self.plan.as_they_are if name in self.header)
 
 
 class Unreadable(Exception):
