@@ -32,7 +32,6 @@ CONTROLS = {
     "key": "key",
     "person": "person",
     "weight.column": "weight",
-    "attributes.publish": "weight-published",
     "unit.column": "unit",
     "unit.same": "unit-same",
     "unit.order": "unit-order",

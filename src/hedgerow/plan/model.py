@@ -375,8 +375,8 @@ class Attribute(Frozen):
     publish: Publish | None = Field(
         default=None,
         description="quasi-identifier: what a group is published as in place of a node; set: the values that its "
-        "records have, such as Private|State-gov, for a column without a hierarchy. The plan's weight, other: mean, that "
-        "of the weights of its group, so that sums stay and no weight tells records of a group apart",
+        "records have, such as Private|State-gov, for a column without a hierarchy. The plan's weight, other: mean, "
+        "that of the weights of its group, so that sums stay and no weight tells records of a group apart",
     )
     weight: Number | None = Field(
         default=None,
