@@ -13,6 +13,7 @@ from hedgerow.microdata.columns import KeptEnds
 from hedgerow.plan import Plan
 from hedgerow.plan.check_levels import known_height, too_few, too_high
 from hedgerow.plan.hierarchy.numbers import simplest
+from hedgerow.plan.model import Point
 
 
 def resolve(
@@ -48,6 +49,16 @@ def with_points(plan: Plan, table: Table) -> Plan:
         for name, attribute in plan.attributes.items()
     }
     return plan.model_copy(update={"attributes": attributes})
+
+
+def with_kept_points(plan: Plan, table: Table) -> Plan:
+    """Return the plan with points that were found in a table as plain numbers, which later records do not move."""
+    attributes = dict(plan.attributes)
+    for name, treat in table.treatments.items():
+        ends = {"top": treat.top, "bottom": treat.bottom}
+        kept = {end: Point(at=point.at) for end, point in ends.items() if point is not None}
+        attributes[name] = attributes[name].model_copy(update={"treat": treat.model_copy(update=kept)})
+    return plan.model_copy(update={"attributes": attributes}).settled() if table.treatments else plan
 
 
 def refuse_levels(plan: Plan, microdata: Microdata) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, get_args
 import numpy as np
 
 from hedgerow.anonymization.clustering.steps import BY_STEPS, PASSES
+from hedgerow.anonymization.resolving import with_kept_points
 from hedgerow.anonymization.withholding import Settled, as_part, part_of, settle
 from hedgerow.engines.local import LocalEngine
 from hedgerow.errors import BrokenPromise, DataError, HedgerowError, NoSolution, PlanError, Problem
@@ -103,6 +104,7 @@ def create_release(
             raise taken
         tell("reading", 0, 0)
         table = read_records(data, asked)
+        asked, found = with_kept_points(asked, table), tuple(table.treatments)
         check_values(table, asked, data)
         kinds = rows.kinds_of(table, asked)
         stored = rows.to_rows(
@@ -115,6 +117,10 @@ def create_release(
         table = dataclasses.replace(rows.to_table(stored, asked, kinds, table.not_released), format=table.format)
         tell("encoding", 0, 0)
         made = settle(table, asked, threads, lambda done, total: tell("clustering", done, total), in_order=True)
+        if found and len(made.microdata.unknown):
+            message = f"The points of {', '.join(map(repr, found))} must be those of the released records, and records "
+            hint = "give them as numbers, such as treat: {top: 90}: all versions keep them"
+            raise DataError(Problem("point", f"{message}are withheld.", hint=hint))
         change, levels = _begun(made)
         absent = np.full(table.records, HELD_BACK, np.int64)
         absent[made.whole.unknown] = NO_LEAF

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hedgerow.evaluation.extremes import Extremes
 from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy.uniqueness import NAMES
 from hedgerow.reports.wording import NONE, counted, percent
@@ -51,8 +52,19 @@ def notes(found: Found) -> Iterator[str]:
             f"{counted(found['hidden'], 'record')} {hold} nothing but * in these columns. "
             "If that means withheld, leave them out: --withheld '*' (in Python withheld='*')."
         )
+    for one in found.get("extremes", ()):
+        yield _far_out(one)
     if not found["sensitive"]:
         yield "No sensitive column is named, so nothing is said about what could be learned of a person."
+
+
+def _far_out(one: Mapping[str, Any]) -> str:
+    """Say of a column how many lie far from all others, and what a plan can do about it."""
+    ends = [f"{counted(one[end], 'record')} far {end}" for end in ("above", "below") if one[end]]
+    return (
+        f"{one['column']}: {' and '.join(ends)} all others, whom the number alone may give away. "
+        f"In a plan, treat: {Extremes(**one).treat} publishes such as one value."
+    )
 
 
 def _compared(found: Found) -> str:

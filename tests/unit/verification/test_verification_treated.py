@@ -233,3 +233,23 @@ def test_a_point_that_nobody_can_find_is_said_so() -> None:
     both = {"top": {"fewest": 5}, "bottom": {"fewest": 5}}
     with pytest.raises(DataError, match="does not lie below the top"):
         hr.anonymize(pa.table(PEOPLE), plan(pay={"role": "sensitive", "treat": both}))
+
+
+def test_a_maintained_release_keeps_the_point_that_it_was_created_with(tmp_path: Path) -> None:
+    people = pa.table({"id": [f"p{at}" for at in range(8)], "age": PEOPLE["age"], "pay": PAY})
+    treat = {"top": {"fewest": 3}, "round": 100}
+    asked = {
+        "key": "id",
+        "attributes": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"bands": {"width": 10, "top": 90}}},
+            "pay": {"role": "sensitive", "treat": treat},
+        },
+        "privacy": {"k": 2},
+    }
+    with hr.create_release(people, hr.Plan.from_dict(asked), tmp_path / "people.store") as release:
+        version = release.insert(pa.table({"id": ["q1", "q2"], "age": [33, 96], "pay": [9_000_000, 1_249]}))
+        assert version.facts["treated"] == {"pay": {"top": 49_800, "round": 100}}
+        shown = release.release().table.column("pay").to_pylist()
+        assert sorted(shown) == sorted(
+            ["1200", "1200", "49800+", "49800+", "49800+", "49800+", "1000", "20200", "20400", "33300"]
+        )

@@ -20,7 +20,9 @@ from hedgerow.evaluation.assessing.people import Crowd
 from hedgerow.evaluation.assessing.special import USUAL_FRACTION, shares_of_score, special_uniques
 from hedgerow.evaluation.assessing.subsets import affordable_size, all_together, every_subset, without_each
 from hedgerow.evaluation.drafting.draft import in_likely_encoding
+from hedgerow.evaluation.extremes import Extremes, extremes_of
 from hedgerow.microdata import Table
+from hedgerow.microdata.columns import distinct_labels
 from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.microdata import person_codes, ranks
 from hedgerow.microdata.read import dictionary_encoded
@@ -28,6 +30,7 @@ from hedgerow.microdata.sensitive import SensitiveColumn, encode_sensitive
 from hedgerow.outside.server import is_server
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
+from hedgerow.plan.hierarchy.numbers import Number, parse_number
 from hedgerow.plan.model import Privacy
 from hedgerow.privacy.risks import accepted_risk, risks
 from hedgerow.privacy.tally import Tally
@@ -257,7 +260,23 @@ def _assessed(
         people_by_group=dict(sorted(Counter(in_group.tolist()).items())),
         disclosures=tuple(_disclosure(column, tally, in_group, records) for column, tally in tallies),
         demands=() if required is None else demands.judged(*required, in_group, records, tallies),
+        extremes=_extremes(table, [*names, *sensitive], counts * ~left_out),
     )
+
+
+def _extremes(table: Table, names: Sequence[str], counts: IntArray) -> tuple[Extremes, ...]:
+    """Find columns in which few people lie far from all others."""
+    found = []
+    for name in names:
+        labels, indices = distinct_labels(table.columns[name])
+        total = np.bincount(indices, counts, len(labels)).astype(np.int64).tolist()
+        numbers: dict[Number, int] = {}
+        for label, count in zip(labels, total, strict=True):
+            number = None if label is None else parse_number(label)
+            if number is not None and count:
+                numbers[number] = numbers.get(number, 0) + count
+        found.append(extremes_of(name, numbers))
+    return tuple(one for one in found if one is not None)
 
 
 def _counts(table: Table) -> IntArray:

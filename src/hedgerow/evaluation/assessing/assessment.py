@@ -10,6 +10,7 @@ from hedgerow.evaluation.assessing.choosing import Chosen
 from hedgerow.evaluation.assessing.demands import Required
 from hedgerow.evaluation.assessing.sampling import SampleRisk
 from hedgerow.evaluation.assessing.special import SpecialUniques
+from hedgerow.evaluation.extremes import Extremes
 from hedgerow.outside.notebook import html_table
 from hedgerow.privacy.uniqueness import PopulationUniqueness
 from hedgerow.version import __version__
@@ -123,6 +124,8 @@ class Assessment:
         How many people are unique in the population, estimated, where its size is known.
     demands
         What was required, and whether it holds.
+    extremes
+        Columns in which few people lie far from all others, and how many do.
     """
 
     chosen: Chosen
@@ -148,6 +151,7 @@ class Assessment:
     sample: SampleRisk | None = None
     uniqueness: PopulationUniqueness | None = None
     demands: tuple[Required, ...] = ()
+    extremes: tuple[Extremes, ...] = ()
 
     @property
     def met(self) -> bool:

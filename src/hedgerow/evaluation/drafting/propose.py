@@ -13,6 +13,7 @@ import numpy as np
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.drafting.column import SeenColumn
+from hedgerow.evaluation.extremes import extremes_of
 from hedgerow.microdata.notes import ColumnNote
 from hedgerow.plan.hierarchy.builders import parse_day
 from hedgerow.plan.hierarchy.numbers import Number, is_whole, number_label, parse_number
@@ -35,6 +36,8 @@ class Proposal:
         A limit that may be of use, by level, and what it leaves of a value in words.
     delicate
         Whether its name suggests something that people keep to themselves.
+    treat
+        A treatment that may be of use, as a plan has it; empty: none.
     """
 
     role: str
@@ -45,6 +48,7 @@ class Proposal:
     level: int | None = None
     leaves: str = ""
     delicate: bool = False
+    treat: str = ""
 
 
 _PARTIAL = "Check: it has too many values to look at each. Rare ones were not looked at, and may be of another kind."
@@ -56,6 +60,7 @@ def propose(column: SeenColumn) -> Proposal:
     proposal = next(found for kind in kinds if (found := kind(column)) is not None)
     if column.partial and proposal.role == "quasi-identifier":
         proposal = replace(proposal, notes=(*proposal.notes, _PARTIAL))
+    proposal = _with_treatment(column, proposal)
     if proposal.role == "identifier" or not column.words & _DELICATE:
         return proposal
     question = (
@@ -64,6 +69,20 @@ def propose(column: SeenColumn) -> Proposal:
     )
     others = tuple(note.replace("Decide:", "Otherwise decide:") for note in proposal.notes)
     return replace(proposal, notes=(question, *others), delicate=True)
+
+
+def _with_treatment(column: SeenColumn, proposal: Proposal) -> Proposal:
+    """Point at numbers far from all others, and propose to publish them as one value."""
+    if proposal.role == "identifier" or column.partial or not column.counts:
+        return proposal
+    if not (proposal.rule.startswith("{bands") or (not proposal.rule and column.numeric_share == 1)):
+        return proposal
+    found = extremes_of(column.name, column.numbers)
+    if found is None:
+        return proposal
+    ends = [f"{about(count)} far {word}" for word, count in (("above", found.above), ("below", found.below)) if count]
+    note = f"Check: {' and '.join(ends)} all others: the number alone may tell who it is. Published as one value:"
+    return replace(proposal, notes=(*proposal.notes, note), treat=found.treat)
 
 
 def _unusable(column: SeenColumn) -> Proposal | None:

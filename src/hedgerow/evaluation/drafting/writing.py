@@ -107,7 +107,12 @@ def _attribute(
         value = "{" + ", ".join(part for part in (first, f"title: {_quoted(title)}", rest) if part) + "}"
     key = _key(column.name)
     entry = f"  {key}: {value}" if len(key) < 1000 else f"  ? {key}\n  : {value}"  # YAML wants long keys announced
-    return "\n".join([*(f"  # {line}" for line in lines), entry, ""])
+    hint: tuple[str, ...] = ()
+    if proposal.treat:
+        inner = value.removeprefix("{").removesuffix("}")
+        first = inner if inner.startswith("role:") else f"role: {inner}"
+        hint = (f"  # {key}: {{{first}, treat: {proposal.treat}}}",)
+    return "\n".join([*(f"  # {line}" for line in lines), *hint, entry, ""])
 
 
 def limit_text(limit: Limit) -> str:
