@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.maintenance.audit.audit import Audit, audit
-from hedgerow.maintenance.audit.flow import Placement, RegionBoxes, components_of
+from hedgerow.maintenance.audit.audit import Asked, Audit, audit
+from hedgerow.maintenance.audit.flow import Rows, components_of
 from hedgerow.maintenance.audit.history import History, build_history
+from hedgerow.maintenance.audit.kept import KeptAudit
 from tests.naive import audit as naive
 
 TREE = {
@@ -294,41 +296,70 @@ def test_rows_are_placed_elsewhere_as_brute_force_does(seed: int, known: bool) -
     ends = [np.array([[regions[n][0][end] for n in range(10)]]).T for end in (1, 2)]
     rows, room = (np.array([len(version.rows[n]) for n in version.rows]) for version in (old, new))
     link_old, link_new = (np.array([pair[side] - 5 * side for pair in links], np.int64) for side in (0, 1))
-    placement = Placement(
+    one, other = np.zeros(5, np.int64), np.arange(5)
+    placed = Rows(
         ends[0][:5],
         ends[1][:5],
+        other,
+        one,
         rows,
         ends[0][5:],
         ends[1][5:],
+        other,
+        one,
         room,
         link_old,
         link_new,
         np.array([*links.values()], np.int64),
     )
-    assert placement.complete == bool(ways)
+    no_codes = np.zeros((1, 0), np.int64)
+    assert (placed.hidden(other, no_codes, 1, ()) is not None) == bool(ways)
     if ways:
-        for _ in range(2):  # asking leaves no trace
-            for group in range(5):
-                fewest = min(sum(at == group + 5 for _, at in way) for way in ways)
-                left = placement.slack[group] + placement.out_of(group)
-                assert left == len(new.rows[group + 5]) - fewest
+        fewest = [min(sum(at == group + 5 for _, at in way) for way in ways) for group in range(5)]
+        exact = [len(new.rows[group + 5]) - fewest[group] for group in range(5)]
+        for enough in (100, 1, 2):
+            left = placed.hidden(np.append(other, other), no_codes, enough, ())  # asking leaves no trace
+            assert left is not None
+            assert left[0].tolist() == [min(one, enough) for one in (*exact, *exact)]
 
 
-@given(given_=published(), wanted=asked)
-def test_comparing_pairs_one_after_the_other_finds_the_same(given_: Published, wanted: Any) -> None:
-    k, p, _ = wanted
-    history = given_.history()
-    whole = audit(history, k, p[: given_.sensitive])
-    by_version = {}
-    for last in range(1, len(history.versions) + 1):
-        shorter = History(history.versions[:last], history.keys, history.sensitive, history.vectors, history.codes)
-        step = audit(shorter, k, p[: given_.sensitive], since=history.versions[last - 2].number if last > 1 else 0)
-        by_version[history.versions[last - 1].number] = [
-            (pair.kind, pair.version, pair.people.tolist()) for pair in step.pairs
-        ]
-    assert [(pair.kind, pair.version, pair.people.tolist()) for pair in whole.pairs] == [
-        pair for version in sorted(by_version) for pair in by_version[version]
-    ]
+@settings(max_examples=80)
+@given(given_=published(versions=6), wanted=asked, seed=st.integers(0, 3))
+def test_an_audit_put_on_top_of_the_last_one_finds_what_one_from_the_beginning_does(
+    given_: Published, wanted: Any, seed: int
+) -> None:
+    """After every version, written down and read again in between."""
+    k, p, alpha = wanted
+    groups, places, values, names = given_.events(seed)
+    asked_ = Asked.of(k, p[: len(names)], alpha[: len(names)], len(names))
+    kept = KeptAudit.empty(names)
+    first, last = 3, len(given_.versions) + 2
+    for number in range(first, last + 1):
+        upto, now = (
+            [events.filter(compare(events["version"], number)) for events in (groups, places, values)]
+            for compare in (pc.less_equal, pc.equal)
+        )
+        packed = kept.pack()
+        kept = KeptAudit.unpack(packed)  # type: ignore[assignment]
+        assert kept.pack() == packed
+        kept, found = kept.after(number, (now[0], now[1], now[2]), asked_)
+        whole = audit(build_history(upto[0], upto[1], upto[2], names), k, asked_.p, asked_.alpha)
+        facts, expected = found.to_dict(), whole.to_dict()
+        assert {**facts, "versions": 0} == {**expected, "versions": 0}
+        if whole.shown[-1].number == number:  # something happened in it
+            assert found.failing_groups(number).tolist() == whole.failing_groups(number).tolist()
+        ids = {key: at for at, key in enumerate(found.past.keys.to_pylist())}
+        at = [ids[key] for key in whole.past.keys.to_pylist()]
+        for name in (
+            "published",
+            "values_left",
+            "people_left",
+            "confidence",
+            "class_people",
+            "class_values",
+            "failing",
+        ):
+            assert getattr(found, name)[at].tolist() == getattr(whole, name).tolist(), name
 
 
 # ---- what is left bounds what is possible ----------------------------------------------------------------
@@ -358,13 +389,6 @@ def test_boxes_meet_as_all_pairs_say(seed: int, number: int, columns: int, width
     hi = lo + random_.integers(0, width + 1, (number, columns))
     others_hi = others + random_.integers(0, width + 1, (40, columns))
     meets = ((lo[:, None] <= others_hi) & (hi[:, None] >= others)).all(axis=2)
-    boxes = RegionBoxes(lo, hi)
-    for at in range(5):
-        assert boxes.meeting(others[at], others_hi[at]).tolist() == np.flatnonzero(meets[:, at]).tolist()
-    first = boxes.take(others[:20], others_hi[:20])
-    assert first.tolist() == np.flatnonzero(meets[:, :20].any(axis=1)).tolist()
-    rest = boxes.take(others, others_hi)
-    assert sorted([*first, *rest]) == np.flatnonzero(meets.any(axis=1)).tolist()
     seeds = np.arange(0, number, 7)
     in_lo, in_others = components_of(lo, hi, others, others_hi, seeds, np.arange(3))
     assert (in_lo[seeds] >= 0).all()

@@ -25,7 +25,18 @@ TOGETHER = (
     ("clusters", "maintenance", "lowering", "sizes"),
     ("k_member", "diverse"),
     ("neighbours", "regrouping", "exchanges", "exact_blocks"),
-    ("apart", "ascent", "boxes", "closed_boxes", "frontiers", "hashed_lattice", "lattice", "merging", "width_runs"),
+    (
+        "apart",
+        "ascent",
+        "boxes",
+        "closed_boxes",
+        "frontiers",
+        "hashed_lattice",
+        "lattice",
+        "merging",
+        "regions",
+        "width_runs",
+    ),
 )
 """Modules that one process compiles, since they have much in common, or little to do."""
 

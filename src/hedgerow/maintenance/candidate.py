@@ -34,24 +34,22 @@ from hedgerow.maintenance.archive import (
     Known,
     LivingRecords,
 )
-from hedgerow.maintenance.audit.audit import Audit, audit
-from hedgerow.maintenance.audit.history import build_history
+from hedgerow.maintenance.auditing import VersionAudit
 from hedgerow.maintenance.changes import drift
 from hedgerow.maintenance.changes.boxes import KeptBoxes
 from hedgerow.maintenance.changes.change import Change
 from hedgerow.maintenance.changes.levels import Levels
 from hedgerow.maintenance.checking import check
-from hedgerow.maintenance.published import audited_columns, group_table, number_groups, value_vectors
+from hedgerow.maintenance.published import group_table, number_groups, value_vectors
 from hedgerow.maintenance.record_index import Words, fingerprints
 from hedgerow.maintenance.store import NewVersion, VersionRow
 from hedgerow.microdata import Microdata, Table
 from hedgerow.microdata.recoding import Recoding
 from hedgerow.plan import Plan
-from hedgerow.plan.concepts import PRIVACY_MODELS
 from hedgerow.privacy import Requirement
 from hedgerow.release import Release, make_release, verify_privately
 from hedgerow.release.facts import KEPT, keeping_facts, release_facts
-from hedgerow.types import IntArray
+from hedgerow.types import BoolArray, IntArray
 from hedgerow.verification import Verification
 from hedgerow.version import __version__
 
@@ -277,44 +275,69 @@ class Candidate:
         return np.where(group < 0, -1, np.append(self._numbered[0], -1)[group])
 
     @cached_property
+    def _group_of_record(self) -> IntArray:
+        """Number of every record's group; −1 if it is not published."""
+        group = np.full(len(self.place), -1, np.int64)
+        group[self.microdata.record_of] = self.group_of
+        return group
+
+    @cached_property
+    def _moved(self) -> BoolArray:
+        """Which records do not lie where they did."""
+        if self.before is None:
+            return np.ones(len(self.place), bool)
+        at = self.records.at
+        moved: BoolArray = (self.before.place[at] != self.place) | (self.before.group[at] != self._group_of_record)
+        moved |= at < 0
+        return moved
+
+    @cached_property
     def places(self) -> pa.Table:
         """Where records lie now that did not lie there before."""
         import pyarrow as pa
 
-        group = np.full(len(self.place), -1, np.int64)
-        group[self.microdata.record_of] = self.group_of
-        now = pa.table({"key": self.rows.column("key"), "cluster": self.place, "group_number": group})
+        columns = {"key": self.rows.column("key"), "cluster": self.place, "group_number": self._group_of_record}
+        now = pa.table(columns)
         if self.before is None:
             return now
         at = self.records.at
-        moved = (at < 0) | (self.before.place[at] != self.place) | (self.before.group[at] != group)
         left = np.ones(len(self.before.place), bool)
         left[at[at >= 0]] = False
         gone = self.before.rows.column("key").filter(pa.array(left))
         nowhere = np.full(len(gone), DELETED, np.int64), np.full(len(gone), -1, np.int64)
         deleted = pa.table({"key": gone, "cluster": nowhere[0], "group_number": nowhere[1]})
-        return pa.concat_tables([now.filter(moved), deleted])
+        return pa.concat_tables([now.filter(self._moved), deleted])
 
     # -- what it gives away ------------------------------------------------------------------------------------------
 
-    def audit(self, past: Events | None = None) -> Audit:
-        """What holders of all versions could learn with this one as the newest; ``past`` are the events before it."""
+    @cached_property
+    def events(self) -> Events:
+        """What happened in it to groups, to places and to sensitive values, as an audit takes it.
+
+        Of values it says those of people who came, changed or moved; those of the others were said before.
+        """
         import pyarrow as pa
 
         texts, number = self.vectors
-        keys = self.rows.column("key").take(self.microdata.record_of)
-        values = pa.table({"key": keys, "values": pa.array([texts[one] for one in number.tolist()], pa.string())})
-        new = [_at_version(part, self.number) for part in (self.group_events, self.places, values)]
-        if self.before is None:
-            return audit_events((new[0], new[1], new[2]), self.plan, self.number)
-        groups, places, said = (
-            pa.concat_tables(both) for both in zip(past or self.archive.events(self.before.number), new, strict=True)
+        record = self.microdata.record_of
+        told = np.flatnonzero((self.records.came | self._moved)[record])
+        vectors = pa.DictionaryArray.from_arrays(pa.array(number[told], pa.int64()), pa.array(texts, pa.string()))
+        keys = self.rows.column("key").take(pa.array(record[told]))
+        return self.group_events, self.places, pa.table({"key": keys, "values": vectors.cast(pa.string())})
+
+    def and_before(self, past: Events) -> Events:
+        """Return everything that happened up to it, given what happened before it."""
+        import pyarrow as pa
+
+        now = (_at_version(part, self.number) for part in self.events)
+        groups, places, values = (
+            pa.concat_tables([then, part.select(then.column_names)]) for then, part in zip(past, now, strict=True)
         )
-        return audit_events((groups, places, said), self.plan, self.number)
+        return groups, places, values
 
     # -- writing it --------------------------------------------------------------------------------------------------
 
-    def as_version(self, verb: str, counts: Mapping[str, int], found: Audit | None, threads: int | None) -> NewVersion:
+    def as_version(self, verb: str, counts: Mapping[str, int], found: VersionAudit, threads: int | None) -> NewVersion:
         """Measure it, check it, and say what is new in it; raises if a promise is broken."""
         facts = self.facts()
         checked = check(self)
@@ -327,11 +350,12 @@ class Candidate:
             scores=self._scores(verb, facts, threads),
             facts=facts,
             verification=checked.said,
-            audit={} if found is None else found.to_dict(),
+            audit=found.said,
             groups=self.group_events,
             records=self.records.new,
             places=self.places,
             index=checked.index,
+            audit_state=found.state,
         )
 
     def _counts(self, facts: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
@@ -376,24 +400,6 @@ def rebuilt(archive: Archive, row: VersionRow) -> Candidate:
     made_by = row.facts["version"]  # it stays the release of the program that made it
     there = ChangedRecords.unchanged(state)
     return Candidate(archive, None, there, microdata, change, state.place, boxes, levels, keeps, made_by)
-
-
-def audit_events(events: Events, plan: Plan, newest: int) -> Audit:
-    """Audit everything that happened up to the newest version, by what a plan asks."""
-    columns = audited_columns(plan)
-    asked = [_asked_of(plan, name, at_level) for name, at_level in columns]
-    history = build_history(*events, [name for name, _ in columns], newest)
-    return audit(history, plan.privacy.k, [p for p, _ in asked], [alpha for _, alpha in asked])
-
-
-def _asked_of(plan: Plan, name: str, at_level: bool) -> tuple[int, float | None]:
-    """How many values of an audited column must be left, and how certain somebody may be of one."""
-    if plan.attributes[name].level is not None and not at_level:
-        return 0, None  # what is asked, is asked of it at its level
-    demands = plan.privacy.demands(name)
-    values = [PRIVACY_MODELS[model].least_values(demand) for model, demand in demands.items()]
-    shares = [PRIVACY_MODELS[model].greatest_share(demand) for model, demand in demands.items()]
-    return max(values, default=0), min((share for share in shares if share is not None), default=None)
 
 
 def _at_version(events: pa.Table, version: int) -> pa.Table:

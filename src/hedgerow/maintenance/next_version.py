@@ -19,6 +19,7 @@ from hedgerow.maintenance.archive import (
     MergedRecords,
 )
 from hedgerow.maintenance.audit.audit import Audit
+from hedgerow.maintenance.auditing import Auditor, VersionAudit
 from hedgerow.maintenance.candidate import Candidate
 from hedgerow.maintenance.changes import republish
 from hedgerow.maintenance.changes.boxes import KeptBoxes
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 Work = Callable[[Microdata, IntArray, KeptBoxes | None], tuple[Change, BoolArray]]
 """Takes records, the clusters they were in, −1 in none, and the boxes they are to keep, if they are; returns the
 change, and whom it withdraws for good."""
-AUDITED_AT_ONCE = 50_000  # records up to which every version is audited as it is made; above, on request
 
 
 def change_records(archive: Archive, state: LivingRecords, removed: BoolArray, new: pa.Table | None) -> ChangedRecords:
@@ -75,9 +75,14 @@ def _leave_in_place(
 
 
 def next_version(
-    archive: Archive, state: LivingRecords, changed: ChangedRecords, threads: int | None, tell: Progress
-) -> tuple[Candidate, Audit | None]:
-    """Work out the version that follows a change of records, and its audit unless it is too large for that.
+    archive: Archive,
+    state: LivingRecords,
+    changed: ChangedRecords,
+    auditor: Auditor,
+    threads: int | None,
+    tell: Progress,
+) -> tuple[Candidate, VersionAudit]:
+    """Work out the version that follows a change of records, and its audit.
 
     Raises
     ------
@@ -101,11 +106,12 @@ def next_version(
     tell("maintaining", 0, 0)
     if archive.on_lattice:
         made = _at_levels(archive, state, changed, progress)
-        return made, audit_if_small(made, tell)
-    if plan.republish in ("free", "only-coarser"):
+    elif plan.republish in ("free", "only-coarser"):
         made = _settled(archive, state, changed, freely)
-        return made, audit_if_small(made, tell)
-    return _gated(archive, state, changed, lost, tell)
+    else:
+        return _gated(archive, state, changed, lost, auditor, tell)
+    tell("auditing", 0, 0)
+    return made, auditor.audit(made)
 
 
 def _settled(
@@ -176,19 +182,16 @@ def _at_levels(archive: Archive, state: LivingRecords, changed: ChangedRecords, 
         absent[microdata.record_of[out]] = HELD_BACK
 
 
-def audit_if_small(made: Candidate, tell: Progress) -> Audit | None:
-    """Audit a version, unless it is so large that this is better done on request."""
-    if len(made.place) > AUDITED_AT_ONCE:
-        return None
-    tell("auditing", 0, 0)
-    return made.audit()
-
-
 def _gated(
-    archive: Archive, state: LivingRecords, changed: ChangedRecords, lost: IntArray, tell: Progress
-) -> tuple[Candidate, Audit]:
+    archive: Archive,
+    state: LivingRecords,
+    changed: ChangedRecords,
+    lost: IntArray,
+    auditor: Auditor,
+    tell: Progress,
+) -> tuple[Candidate, VersionAudit]:
     """Find a version that the audit has nothing against, withdrawing and holding back more as long as it has."""
-    plan, past = archive.plan, archive.events(state.number)
+    plan = archive.plan
     stay = lost if plan.republish == "gated" else np.zeros(0, np.int64)
     newcomers = (changed.place < 0) & (changed.place != WITHDRAWN)
     held = np.zeros(len(newcomers), bool)
@@ -199,9 +202,10 @@ def _gated(
     while True:
         made = _settled(archive, state, changed, together, held)
         tell("auditing", 0, 0)
-        found = made.audit(past)
+        audited = auditor.audit(made)
+        found = audited.found
         if not found.leaks:
-            return made, found
+            return made, audited
         failing = np.isin(made.group_of, found.failing_groups(made.number))
         leaving = np.intersect1d(stay, made.change.cluster_of[failing])
         waiting = np.zeros(len(held), bool)

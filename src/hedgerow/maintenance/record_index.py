@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.maintenance.packing import Arrays, data_of, narrow, pack, pack_keys, unpack, unpack_keys
 from hedgerow.microdata.read import dictionary_encoded
 from hedgerow.types import BoolArray, IntArray
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 MAGIC = b"hedgerow index 1\n"
 DIGEST = 16  # bytes
 SEPARATOR = "\0"  # no text of a store holds it
-UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
-SIGNED = (np.int8, np.int16, np.int32, np.int64)
 PRIME = np.uint64(0x100000001B3)
 
 Words = npt.NDArray[np.uint64]
@@ -95,16 +94,12 @@ class RecordIndex:
     def pack(self) -> bytes:
         """Write it down."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        keys = self.keys.cast(pa.large_string())
-        lengths = pc.binary_length(keys).to_numpy(zero_copy_only=False).astype(np.int64)
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "key lengths": _narrow(lengths),
-            "keys": _data_of(keys),
-            "place": _narrow(self.place),
-            "group": _narrow(self.group),
-            "number": _narrow(self.groups.number),
+        arrays: Arrays = {
+            **pack_keys(self.keys),
+            "place": narrow(self.place),
+            "group": narrow(self.group),
+            "number": narrow(self.groups.number),
             "shown": self.groups.shown,
             "digest": self.groups.digest.reshape(-1),
         }
@@ -114,46 +109,34 @@ class RecordIndex:
             codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy().astype(np.int64)
             used = np.bincount(codes, minlength=len(encoded.dictionary) + 1)[:-1] > 0  # others may be of who has left
             texts = encoded.dictionary.filter(pa.array(used)).cast(pa.string()).to_pylist()
-            arrays[f"column {position}"] = _narrow(np.append(np.cumsum(used) - 1, len(texts))[codes])
+            arrays[f"column {position}"] = narrow(np.append(np.cumsum(used) - 1, len(texts))[codes])
             values.append(texts)
-        described = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
-        header = {"version": self.version, "columns": list(self.columns), "values": values, "arrays": described}
-        said = json.dumps(header).encode()
-        body = b"".join([len(said).to_bytes(8, "big"), said, *(array.tobytes() for array in arrays.values())])
-        return MAGIC + hashlib.sha256(body).digest() + body
+        said = {"version": self.version, "columns": list(self.columns), "values": values}
+        return pack(MAGIC, said, arrays)
 
     @classmethod
     def unpack(cls, packed: bytes, schema: pa.Schema) -> RecordIndex | None:
         """Read what :meth:`pack` wrote, its columns of these types; None if it is anything else."""
         import pyarrow as pa
 
-        body = memoryview(packed)[len(MAGIC) + 32 :]
-        if not packed.startswith(MAGIC) or hashlib.sha256(body).digest() != packed[len(MAGIC) : len(MAGIC) + 32]:
+        found = unpack(MAGIC, packed)
+        if found is None:
             return None
         try:
-            return _read(body, schema)
-        except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError, pa.ArrowException):
+            return _read(*found, schema)
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError, pa.ArrowException):
             return None
 
 
-def _read(body: memoryview, schema: pa.Schema) -> RecordIndex:
+def _read(said: dict[str, Any], arrays: Arrays, schema: pa.Schema) -> RecordIndex:
     import pyarrow as pa
 
-    end = 8 + int.from_bytes(body[:8], "big")
-    header = json.loads(bytes(body[8:end]))
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, kind, length in header["arrays"]:
-        found = np.frombuffer(body, np.dtype(kind), length, end)
-        arrays[name], end = found, end + found.nbytes
+    keys = unpack_keys(arrays)
     place, group = (arrays[name].astype(np.int64) for name in ("place", "group"))
-    offsets = np.concatenate([[0], np.cumsum(arrays["key lengths"], dtype=np.int64)])
-    data = arrays["keys"].astype(np.uint8, copy=False)
-    if len(place) != len(group) or len(offsets) != len(place) + 1 or offsets[-1] != len(data):
+    if not len(place) == len(group) == len(keys):
         raise ValueError("lengths")
-    keys = pa.LargeStringArray.from_buffers(len(place), pa.py_buffer(offsets), pa.py_buffer(data))
-    keys.validate(full=True)
     columns = {}
-    for position, (name, texts) in enumerate(zip(header["columns"], header["values"], strict=True)):
+    for position, (name, texts) in enumerate(zip(said["columns"], said["values"], strict=True)):
         codes, kind = arrays[f"column {position}"].astype(np.int32), schema.field(name).type
         if len(codes) != len(place):
             raise ValueError("lengths")
@@ -170,7 +153,7 @@ def _read(body: memoryview, schema: pa.Schema) -> RecordIndex:
     if len(shown) != len(number) or (np.diff(number) <= 0).any():
         raise ValueError("groups")
     groups = GroupIndex(number, shown, digest)
-    return RecordIndex(int(header["version"]), keys.cast(pa.string()), columns, place, group, groups)
+    return RecordIndex(int(said["version"]), keys, columns, place, group, groups)
 
 
 # -- fingerprints and digests ------------------------------------------------------------------------------------------
@@ -232,7 +215,7 @@ def digests_of(groups: pa.Table, records: pa.Table, group: IntArray) -> tuple[In
     text = pc.binary_join_element_wise(*parts, ends_with, between)
     text = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     ends = np.concatenate([[0], np.cumsum(pc.binary_length(text).to_numpy(zero_copy_only=False))]).astype(np.int64)
-    data = _data_of(text).tobytes()
+    data = data_of(text).tobytes()
     said = dict(zip(groups.column("number").to_pylist(), range(groups.num_rows), strict=True))
     what = [groups.column(name).to_pylist() for name in ("shown", "region", "size", "counts")]
     found = np.zeros((len(numbers), DIGEST), np.uint8)
@@ -250,20 +233,3 @@ def differing_digests(one: Bytes, other: Bytes) -> BoolArray:
     """Tell which digests (rows) are not the same."""
     found: BoolArray = (one != other).any(axis=1)
     return found
-
-
-def _data_of(texts: pa.Array) -> Bytes:
-    """The bytes of texts with offsets of 64 bits, one after the other."""
-    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    if not len(texts) or texts.buffers()[2] is None:
-        return np.zeros(0, np.uint8)
-    return np.frombuffer(texts.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-
-
-def _narrow(numbers: IntArray) -> npt.NDArray[Any]:
-    """The same numbers in as few bytes as hold all of them."""
-    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
-    for kind in SIGNED if low < 0 else UNSIGNED:
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            return numbers.astype(kind)
-    return numbers

@@ -31,14 +31,15 @@ from hedgerow.maintenance.archive import (
     refuse,
 )
 from hedgerow.maintenance.audit.audit import Audit
-from hedgerow.maintenance.candidate import Candidate, audit_events, rebuilt
+from hedgerow.maintenance.auditing import Auditor, VersionAudit, audit_all
+from hedgerow.maintenance.candidate import Candidate, rebuilt
 from hedgerow.maintenance.changes.change import Change
 from hedgerow.maintenance.changes.levels import Levels
 from hedgerow.maintenance.changes.levels import lower as lower_levels
 from hedgerow.maintenance.changes.optimize import limited_in_width, optimize
 from hedgerow.maintenance.checking import compare_with_index, records_for_change
 from hedgerow.maintenance.damage import tells_of_damage
-from hedgerow.maintenance.next_version import audit_if_small, change_records, exposes, next_version
+from hedgerow.maintenance.next_version import change_records, exposes, next_version
 from hedgerow.maintenance.reading import are_numbered, place_of, read_records
 from hedgerow.maintenance.store import Erasure, NewVersion, Store, VersionRow, open_store
 from hedgerow.microdata import Microdata, Table
@@ -132,9 +133,12 @@ def create_release(
             "not_released": json.dumps(list(table.not_released)),
         }
         records = ChangedRecords.first(stored, table)
-        first = Candidate(Archive(opened, meta), None, records, made.microdata, change, absent, levels=levels)
+        archive = Archive(opened, meta)
+        first = Candidate(archive, None, records, made.microdata, change, absent, levels=levels)
+        tell("auditing", 0, 0)
+        audited = Auditor(archive).audit(first)
         tell("verifying", 0, 0)
-        version = first.as_version("create", {"inserted": stored.num_rows}, audit_if_small(first, tell), threads)
+        version = first.as_version("create", {"inserted": stored.num_rows}, audited, threads)
         tell("writing", 0, 0)
         opened.start(meta, version)
         return MaintainedRelease(opened, threads, progress)
@@ -181,7 +185,9 @@ class MaintainedRelease:
         state = records_for_change(self._archive, full_check)
         refuse(new, known(new, state.rows), "duplicate-key", "in the release already", data, "update them instead")
         return self._append(
-            self._changed("insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows})
+            self._changed(
+                "insert", state, np.zeros(len(state.place), bool), new, {"inserted": new.num_rows}, full_check
+            )
         )
 
     def delete(self, data: Any = None, *, keys: Sequence[str] | None = None, full_check: bool = False) -> VersionRow:
@@ -202,7 +208,7 @@ class MaintainedRelease:
         if named.num_rows == state.rows.num_rows:
             message = "This would delete every record of the release. Nothing was changed."
             raise NoSolution(Problem("all-withheld", message, hint="a release without records is none: drop the store"))
-        return self._changed("delete", state, known(state.rows, named), None, {"deleted": named.num_rows})
+        return self._changed("delete", state, known(state.rows, named), None, {"deleted": named.num_rows}, full_check)
 
     def update(self, data: Any, plan: Plan | str | Path | None = None, *, full_check: bool = False) -> VersionRow:
         """Replace records by new ones with the same keys; if all are as they were, there is no new version.
@@ -216,7 +222,9 @@ class MaintainedRelease:
         new = new.filter(differing(new, self._store.records_of(new.column("key").to_pylist())))
         if not new.num_rows:
             return self._archive.row()
-        return self._append(self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}))
+        return self._append(
+            self._changed("update", state, known(state.rows, new), new, {"updated": new.num_rows}, full_check)
+        )
 
     def optimize(self, passes: int = PASSES, improve: Improve | None = None) -> VersionRow:
         """Lower the loss for the same records; 0 passes and improve off: by the paper's IL_Optimization alone.
@@ -344,8 +352,7 @@ class MaintainedRelease:
     def audit(self) -> Audit:
         """Work out what somebody who holds every version could learn about each person."""
         self._tell("auditing", 0, 0)
-        head = self.head
-        return audit_events(self._archive.events(head), self.plan, head)
+        return audit_all(self._archive, self.head)
 
     def diff(self, old: int, new: int) -> dict[str, Any]:
         """Say what changed from one version to another, in numbers."""
@@ -404,12 +411,20 @@ class MaintainedRelease:
     # -- steps -------------------------------------------------------------------------------------------------------
 
     def _changed(
-        self, verb: str, state: LivingRecords, removed: BoolArray, new: pa.Table | None, counts: dict[str, int]
+        self,
+        verb: str,
+        state: LivingRecords,
+        removed: BoolArray,
+        new: pa.Table | None,
+        counts: dict[str, int],
+        full_check: bool,
     ) -> NewVersion:
         """Work out the next version from records that go and records that come."""
         self._tell("encoding", 0, 0)
         changed = change_records(self._archive, state, removed, new)
-        made, found = next_version(self._archive, state, changed, self._threads, self._tell)
+        made, found = next_version(
+            self._archive, state, changed, Auditor(self._archive, full_check), self._threads, self._tell
+        )
         return self._verified(verb, made, found, counts)
 
     def _regroup(self, verb: str, work: Callable[[LivingRecords, Table], Regrouped]) -> VersionRow:
@@ -424,14 +439,15 @@ class MaintainedRelease:
         made = Candidate(self._archive, state, records, microdata, change, absent, levels=levels)
         if verb == "optimize" and np.array_equal(made.place, state.place) and not change.steps.get("lowered"):
             return self._archive.row()
-        found = made.audit() if self.plan.republish == "gated" else audit_if_small(made, self._tell)
-        if self.plan.republish == "gated" and found is not None and found.leaks:
+        self._tell("auditing", 0, 0)
+        audited = Auditor(self._archive).audit(made)
+        if self.plan.republish == "gated" and audited.found.leaks:
             raise NoSolution(
-                Problem("audit", exposes(found), hint="the plan says 'republish: gated': leave it as it is")
+                Problem("audit", exposes(audited.found), hint="the plan says 'republish: gated': leave it as it is")
             )
-        return self._append(self._verified(verb, made, found, {}))
+        return self._append(self._verified(verb, made, audited, {}))
 
-    def _verified(self, verb: str, made: Candidate, found: Audit | None, counts: dict[str, int]) -> NewVersion:
+    def _verified(self, verb: str, made: Candidate, found: VersionAudit, counts: dict[str, int]) -> NewVersion:
         self._tell("verifying", 0, 0)
         return made.as_version(verb, counts, found, self._threads)
 

@@ -13,7 +13,7 @@ from hedgerow.anonymization.clustering.costs import LOSS, Costs, Objective, cost
 from hedgerow.anonymization.clustering.diverse import model_tables, value_tables
 from hedgerow.anonymization.clustering.threads import run_in_threads
 from hedgerow.anonymization.kernels.codes import CELL, CLUSTER_COLUMNS, COST, NO_CODE, NUMBERED, SIZE
-from hedgerow.anonymization.kernels.tuples.changing import Asked, ClusterDesk, Covers, State
+from hedgerow.anonymization.kernels.tuples.changing import Asked, ClusterDesk, Covers, Index, State
 from hedgerow.microdata import FreeColumn, Microdata, TreeColumn
 from hedgerow.microdata.ordering import order_by, pack
 from hedgerow.privacy import Requirement
@@ -98,8 +98,27 @@ class Clusters:
         leaves = 1
         while leaves * BUCKET < len(order):
             leaves *= 2
-        cells = int(self.cell.max(initial=0)) + 1
-        self.index = self.kernel.plant(self.state, self.prices, order, cells, leaves)
+        depth = self._depths(order)
+        columns, nodes = len(self.microdata.columns), int((len(self.microdata.columns) - depth).sum())
+        low, high, dear, smallest, lowest = (np.empty(nodes, np.int32) for _ in range(5))
+        sizes = (nodes + 1, nodes + 1, int(self.cell.max(initial=0)) + 2)
+        child, begin, roots = (np.empty(size, np.int64) for size in sizes)
+        reach, about = np.empty((2 * leaves, 3 * columns), np.int32), np.empty((2 * leaves, 4), np.int64)
+        self.index = Index(
+            low, high, dear, smallest, lowest, child, begin, roots, order, reach, about, np.empty(leaves, np.int64)
+        )  # fmt: skip
+        self.kernel.plant(self.state, self.prices, depth, self.index)
+
+    def _depths(self, order: IntArray) -> IntArray:
+        """Of clusters in an order, the first attribute in which the box differs from that of the one before."""
+        columns = len(self.microdata.columns)
+        depth = np.zeros(len(order), np.int64)
+        if len(order) > 1:
+            box, cell = self._box[order], self._info[order, CELL]
+            differs = (box[1:, :columns] != box[:-1, :columns]) | (box[1:, columns:] != box[:-1, columns:])
+            last = np.ones((len(differs), 1), bool)
+            depth[1:] = np.where(cell[1:] == cell[:-1], np.argmax(np.hstack([differs, last]), axis=1), 0)
+        return depth
 
     @property
     def used(self) -> int:

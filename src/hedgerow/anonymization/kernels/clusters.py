@@ -36,7 +36,7 @@ from hedgerow.anonymization.kernels.compiling import inner, kernel
 from hedgerow.anonymization.kernels.diverse import total_lack
 from hedgerow.anonymization.kernels.search_index import cost
 from hedgerow.anonymization.kernels.sorting import sort
-from hedgerow.anonymization.kernels.tuples.changing import Index
+from hedgerow.anonymization.kernels.tuples.changing import Index  # noqa: F401 - taken as an argument: see keeping.py
 
 SMALLEST, LOWEST, FIRST_CELL, LAST_CELL = range(4)
 NOWHERE = -1
@@ -405,19 +405,21 @@ def loss_of(state, prices, records):
 
 
 @kernel
-def plant(state, prices, order, cells, leaves):
-    """Build the index over living clusters given in the order of (cell, box); there are ``leaves`` for loose ones."""
-    box, info = state.box, state.info
+def plant(state, prices, depth, index):
+    """Build the index over living clusters, given in the order of (cell, box).
+
+    Parameters
+    ----------
+    depth
+        Of every cluster, the first attribute in which its box differs from the one before; 0 in another cell.
+    index
+        What is built, as long as it will be; it has the order of the clusters, and nothing else yet.
+    """
+    box, info, order = state.box, state.info, index.order
     m = box.shape[1] // 2
-    n = order.size
-    depth = np.zeros(n, np.int64)  # of the first attribute in which a box differs from the one before
-    for i in range(1, n):
-        c, before = order[i], order[i - 1]
-        if info[c, CELL] == info[before, CELL]:
-            j = 0
-            while j < m and box[c, j] == box[before, j] and box[c, m + j] == box[before, m + j]:
-                j += 1
-            depth[i] = j
+    n, leaves, cells = order.size, index.head.size, index.roots.size - 1
+    low, high, dear, smallest, lowest = index.low, index.high, index.dear, index.smallest, index.lowest
+    child, begin, roots = index.child, index.begin, index.roots
     level_start = np.zeros(m + 1, np.int64)
     for j in range(m):
         total = 0
@@ -425,12 +427,13 @@ def plant(state, prices, order, cells, leaves):
             if depth[i] <= j:
                 total += 1
         level_start[j + 1] = level_start[j] + total
-    size = level_start[m]
-    low, high, dear = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32))
-    smallest, lowest = (np.full(size, np.int32(NO_CODE)), np.full(size, np.int32(NO_CODE)))
-    child = np.full(size + 1, size)  # where a node's children begin; the next node's begin is their end
-    begin = np.full(size + 1, n)  # where the clusters of a node of the last level begin in the order
-    roots = np.zeros(cells + 1, np.int64)
+    for node in range(smallest.size):
+        smallest[node] = lowest[node] = np.int32(NO_CODE)
+    for node in range(child.size):
+        child[node] = level_start[m]  # where a node's children begin; the next node's begin is their end
+        begin[node] = n  # where the clusters of a node of the last level begin in the order
+    for cell in range(cells + 1):
+        roots[cell] = 0
     position = np.empty(m, np.int64)
     for j in range(m):
         position[j] = level_start[j] - 1
@@ -454,12 +457,16 @@ def plant(state, prices, order, cells, leaves):
         info[c, LEAF] = i * leaves // n
     for cell in range(cells):
         roots[cell + 1] = max(roots[cell + 1], roots[cell])
-    reach = np.zeros((2 * leaves, 3 * m), np.int32)
-    about = np.full((2 * leaves, 4), np.int64(NO_CODE))
-    about[:, LAST_CELL] = -1
-    head = np.full(leaves, np.int64(NOWHERE))
+    reach, about, head = index.reach, index.about, index.head
+    for node in range(2 * leaves):
+        for j in range(3 * m):
+            reach[node, j] = 0
+        for j in range(4):
+            about[node, j] = NO_CODE
+        about[node, LAST_CELL] = -1
+    for leaf in range(leaves):
+        head[leaf] = NOWHERE
     state.used[LOOSENED] = 0
-    return Index(low, high, dear, smallest, lowest, child, begin, roots, order, reach, about, head)
 
 
 @inner

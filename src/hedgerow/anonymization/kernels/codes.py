@@ -53,3 +53,6 @@ SPLIT, MOVED, SWAPPED, BROKEN_UP = range(4)
 
 # What steps may not undo: nothing; how many clusters there are; how even their sizes are.
 ANY_SIZES, MANY, EVEN = range(3)
+
+# Rows of a version placed among those of another: holdings, searches for a place, moves that can be undone.
+HELD, SEARCHED, MOVES = range(3)

@@ -18,6 +18,7 @@ from hedgerow.anonymization.kernels.tuples import (
     improving,
     lattice,
     merging,
+    regions,
     searching,
 )
 
@@ -192,6 +193,26 @@ BOX_DESK = _type(
 FOUND = _type(bounding.Found(start=NUMBERS, member=SMALL, cost=NUMBERS, rest=NUMBERS))
 WALK = _type(bounding.Walk(place=SHARES, way=SHARES, length=SHARES))
 
+# regions.py
+HULLS = _type(
+    regions.Hulls(
+        lo=SMALL_TABLE, hi=SMALL_TABLE, box=NUMBERS, item=NUMBERS, first=NUMBERS, level=TABLE, node_lo=SMALL_TABLE,
+        node_hi=SMALL_TABLE, left=NUMBERS,
+    )
+)  # fmt: skip
+HOLDINGS = _type(
+    regions.Holdings(
+        lo=SMALL_TABLE, hi=SMALL_TABLE, box=NUMBERS, group=NUMBERS, value=NUMBERS, free=NUMBERS, head=NUMBERS,
+        follow=NUMBERS, holder=NUMBERS, rows=NUMBERS, used=NUMBERS,
+    )
+)  # fmt: skip
+HOLDING_DESK = _type(
+    regions.HoldingDesk(
+        dead=FLAGS, seen_old=NUMBERS, seen_new=NUMBERS, from_new=NUMBERS, from_old=NUMBERS, queue=NUMBERS,
+        found=NUMBERS, move_old=NUMBERS, move_new=NUMBERS, move_step=NUMBERS,
+    )
+)  # fmt: skip
+
 # squared.py
 POINTS = (types.float64[:, ::1], NUMBERS, NUMBERS)  # of units, where parts start, their first groups
 
@@ -205,7 +226,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "boxes.push": (BOXES, NUMBER, NUMBER),
     "closed_boxes.find_boxes": (BOX_SEARCH, RANGES, PRICES, BOX_DESK, FOUND, NUMBERS, NUMBER),
     "clusters.build": (STATE, PRICES),
-    "clusters.plant": (STATE, PRICES, NUMBERS, NUMBER, NUMBER),
+    "clusters.plant": (STATE, PRICES, NUMBERS, INDEX),
     "diverse.cluster_cells": (
         CODES, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, PRICES, NUMBER, NUMBER,
         NUMBERS, NUMBERS, NUMBERS, MODELS, TREES, NUMBERS, FLAG, FLAG, *RESULTS,
@@ -235,6 +256,12 @@ KERNELS: dict[str, tuple[Any, ...]] = {
         CODES, CODES, NUMBERS, NUMBERS, PRICES, NUMBER, SEARCHES, SMALL_TABLE, SMALL_TABLE, SMALL, NUMBERS,
     ),
     "regrouping.regroup_cells": (*SEARCHED, REGROUPING_DESK, NUMBERS, NUMBER, WORDS, NUMBERS, NUMBERS),
+    "regions.connect": (HULLS, HULLS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    "regions.enclose": (HULLS,),
+    "regions.hide": (
+        HULLS, HOLDINGS, HOLDING_DESK, NUMBERS, NUMBERS, TABLE, TABLE, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, TABLE,
+    ),
+    "regions.settle": (HULLS, HOLDINGS, HOLDING_DESK, NUMBERS, NUMBERS, NUMBERS),
     "sizes.level": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     "sizes.split_all": (*CLUSTERS, NUMBER, NUMBERS, NUMBERS, NUMBERS),
     "squared.anneal": (

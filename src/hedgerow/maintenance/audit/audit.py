@@ -24,15 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.maintenance.audit.comparing import PairFinding, compare
+from hedgerow.maintenance.audit.comparing import PairFinding
 from hedgerow.maintenance.audit.history import History
-from hedgerow.maintenance.audit.intersecting import history_classes, intersect
+from hedgerow.maintenance.audit.past import Past, PublishedVersion
+from hedgerow.maintenance.audit.standing import Standing
 from hedgerow.types import BoolArray, FloatArray, IntArray
 
 ROUNDING = 1e-12  # what rounding may add to a computed share
@@ -44,8 +44,14 @@ class Audit:
 
     Attributes
     ----------
-    history, k, p, alpha
-        What was looked at and what was asked, p and alpha by sensitive column.
+    past
+        The newest version, with the names of people, values and columns.
+    versions
+        How many versions were looked at.
+    shown
+        Those of them that are at hand; at least the newest.
+    k, p, alpha
+        What was asked, p and alpha by sensitive column.
     published
         People who were published in some version. The others have −1 in the arrays of numbers.
     values_left
@@ -60,7 +66,9 @@ class Audit:
         People of the person's history class, and the values they have in the version in which these are fewest.
     """
 
-    history: History = field(repr=False)
+    past: Past = field(repr=False)
+    versions: int
+    shown: tuple[PublishedVersion, ...] = field(repr=False)
     k: int
     p: tuple[int, ...]
     alpha: tuple[float | None, ...]
@@ -90,7 +98,7 @@ class Audit:
 
     def failing_by(self, kind: Literal["newcomers", "leavers", "difference"]) -> BoolArray:
         """People for whom a comparison of consecutive versions leaves too little."""
-        found = np.zeros(self.history.people, bool)
+        found = np.zeros(len(self.published), bool)
         for pair in self.pairs:
             if pair.kind == kind:
                 found[pair.people] = True
@@ -120,7 +128,7 @@ class Audit:
         version, and those that changed in a region in which leavers or the difference fail. A group that vanished is
         not among them.
         """
-        at = next((published for published in self.history.versions if published.number == version), None)
+        at = next((published for published in self.shown if published.number == version), None)
         if at is None:
             raise HedgerowError(Problem("usage", f"The history holds no version {version}."))
         places = at.group_of[self.intersected]
@@ -130,13 +138,13 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain data: numbers only, nothing from a record."""
-        alike, names = self.published, self.history.sensitive
+        alike, names = self.published, self.past.sensitive
         few, certain = self.too_few_values, self.too_certain
         return {
             "k": self.k,
             "p": dict(zip(names, self.p, strict=True)),
             "alpha": dict(zip(names, self.alpha, strict=True)),
-            "versions": len(self.history.versions),
+            "versions": self.versions,
             "people": int(alike.sum()),
             "leaks": self.leaks,
             "people_left": {"least": _least(self.people_left[alike]), "below_k": int(self.too_few_people.sum())},
@@ -178,12 +186,12 @@ class Audit:
 
     def __repr__(self) -> str:
         return (
-            f"Audit(versions={len(self.history.versions)}, people={int(self.published.sum())}, k={self.k}, p={self.p},"
+            f"Audit(versions={self.versions}, people={int(self.published.sum())}, k={self.k}, p={self.p},"
             f" leaks={self.leaks})"
         )
 
 
-def audit(history: History, k: int, p: Sequence[int], alpha: Sequence[float | None] = (), *, since: int = 0) -> Audit:
+def audit(history: History, k: int, p: Sequence[int], alpha: Sequence[float | None] = ()) -> Audit:
     """Say what somebody who holds all versions can learn about every person.
 
     Parameters
@@ -197,9 +205,6 @@ def audit(history: History, k: int, p: Sequence[int], alpha: Sequence[float | No
         so p = 1 is not met where nothing but missing cells is left.
     alpha
         Greatest share of one value among those left, by sensitive column; None, or no alpha at all, asks for nothing.
-    since
-        Pairs of versions are compared only where the later is above this one; for a release whose earlier versions
-        were compared before. The other figures are always about all versions.
 
     Examples
     --------
@@ -219,18 +224,49 @@ def audit(history: History, k: int, p: Sequence[int], alpha: Sequence[float | No
     >>> audit(history, 2, [2])
     Audit(versions=2, people=4, k=2, p=(2,), leaks=4)
     """
-    columns = len(history.sensitive)
-    demands = tuple(int(least) for least in p) if columns else ()
-    limits = tuple(alpha) or (None,) * columns
-    if len(demands) != columns or len(limits) != columns:
-        message = f"The 'p' and 'alpha' parameters must have one entry for each of the {columns} sensitive columns."
-        raise HedgerowError(Problem("usage", message))
-    left = intersect(history)
-    findings = []
-    for old, new in pairwise(history.versions):
-        if new.number > since:
-            findings += list(compare(history, old, new, k, demands))
-    return Audit(history, k, demands, limits, *left, tuple(findings), *history_classes(history))
+    asked = Asked.of(k, p, alpha, len(history.past.sensitive))
+    return conclude(stand(history, asked), history.past, history.versions, len(history.versions), asked)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every person.
+
+    Attributes
+    ----------
+    k, p, alpha
+        As :func:`audit` takes them; p and alpha have one entry for each sensitive column.
+    """
+
+    k: int
+    p: tuple[int, ...]
+    alpha: tuple[float | None, ...]
+
+    @classmethod
+    def of(cls, k: int, p: Sequence[int], alpha: Sequence[float | None], columns: int) -> Asked:
+        """Check that there is one entry for each of some sensitive columns."""
+        demands = tuple(int(least) for least in p) if columns else ()
+        limits = tuple(alpha) or (None,) * columns
+        if len(demands) != columns or len(limits) != columns:
+            message = f"The 'p' and 'alpha' parameters must have one entry for each of the {columns} sensitive columns."
+            raise HedgerowError(Problem("usage", message))
+        return cls(k, demands, limits)
+
+
+def stand(history: History, asked: Asked) -> Standing:
+    """Work out the standing of everybody after all versions of a history."""
+    standing, old, codes = Standing.empty(len(asked.p)), None, history.past.codes
+    for new in history.versions:
+        standing, old = standing.after(old, new, codes, asked.k, asked.p), new
+    return standing
+
+
+def conclude(standing: Standing, past: Past, shown: Sequence[PublishedVersion], versions: int, asked: Asked) -> Audit:
+    """Say what the standing of everybody after some versions comes to."""
+    return Audit(
+        past, versions, tuple(shown), asked.k, asked.p, asked.alpha, *standing.left(), standing.pairs,
+        *standing.classes(),
+    )  # fmt: skip
 
 
 # ---- facts -----------------------------------------------------------------------------------------------

@@ -81,8 +81,11 @@ ERASURES = StoredTable(
 #: It holds nothing that is not in the other tables, and is made again where it is missing.
 INDEX = StoredTable("record_index", (("part", NUMBER), ("content", BYTES)), ("part",))
 
+#: Private, and no part of the history either: the audit of all versions so far, on which that of the next is put.
+AUDIT = StoredTable("audit_state", (("part", NUMBER), ("content", BYTES)), ("part",))
+
 #: What every layout has: by these tables a store is known.
 FIRST = (META, VERSIONS, GROUPS, RECORDS, PLACES)
 
 #: The steps: the tables that each layout adds to the one before. A store says in ``meta`` how many it has taken.
-STEPS: tuple[tuple[StoredTable, ...], ...] = (FIRST, (ERASURES,), (INDEX,))
+STEPS: tuple[tuple[StoredTable, ...], ...] = (FIRST, (ERASURES,), (INDEX,), (AUDIT,))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from hedgerow.errors import DataError, DoneBut, HedgerowError, Problem
 from hedgerow.maintenance.store.rows import few_rows, rows_of, unkeepable
 from hedgerow.maintenance.store.schema import (
+    AUDIT,
     ERASURES,
     FIRST,
     FORMAT,
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0  # seconds to wait for another writer
 OWN = ("format", "schema")  # names in meta that the store itself needs
-LAYOUT_WITH_INDEX = 3
-A_PIECE = 1 << 22  # bytes of the index in one row
+SINCE_LAYOUT = {INDEX: 3, AUDIT: 4}
+A_PIECE = 1 << 22  # bytes of the index, or of the audit, in one row
 PLAIN = ("counts", "scores", "facts", "verification", "audit")  # columns of versions that hold JSON
 
 
@@ -163,10 +164,11 @@ class Store(ABC):
 
     def index(self) -> bytes:
         """Return what the version that was last checked in full left for later changes; empty if nothing."""
-        if self._layout() < LAYOUT_WITH_INDEX:
-            return b""
-        query = f"SELECT {_columns(INDEX)} FROM {self._name(INDEX)} ORDER BY {_quoted('part')}"
-        return b"".join(self._read(query, INDEX.arrow)["content"].to_pylist())
+        return self._pieces(INDEX)
+
+    def audit_state(self) -> bytes:
+        """Return the audit of all versions so far, as the newest version left it; empty if it left none."""
+        return self._pieces(AUDIT)
 
     def erasures(self) -> list[Erasure]:
         """When people were erased and how many rows, oldest first; never who."""
@@ -306,7 +308,8 @@ class Store(ABC):
                 if without is not None and prepared is not None:
                     self._append(without, prepared)
                 rows = self._delete(RECORDS, as_json) + self._delete(PLACES, as_json)
-                self._replace_index(b"")  # it holds them too; the next change makes it again
+                for table in SINCE_LAYOUT:
+                    self._replace_pieces(table, b"")  # they hold them too; the next change makes them again
                 if rows:
                     number = len(self.erasures()) + 1
                     log = {"number": number, "made_at": _now(), "head": self._newest()[0], "rows": rows}
@@ -379,15 +382,23 @@ class Store(ABC):
                 self._insert(table, rows)
             except Taken:
                 raise ValueError(f"one version says two things of the same {table.key[-1]} in {table.name!r}") from None
-        if version.index is not None:
-            self._replace_index(version.index)
+        for table, piece in ((INDEX, version.index), (AUDIT, version.audit_state)):
+            if piece is not None:
+                self._replace_pieces(table, piece)
 
-    def _replace_index(self, index: bytes) -> None:
-        if len(self.steps) < LAYOUT_WITH_INDEX:
+    def _pieces(self, table: StoredTable) -> bytes:
+        """Return what lies in a table in pieces."""
+        if self._layout() < SINCE_LAYOUT[table]:
+            return b""
+        query = f"SELECT {_columns(table)} FROM {self._name(table)} ORDER BY {_quoted('part')}"
+        return b"".join(self._read(query, table.arrow)["content"].to_pylist())
+
+    def _replace_pieces(self, table: StoredTable, whole: bytes) -> None:
+        if len(self.steps) < SINCE_LAYOUT[table]:
             return
-        self._run(f"DELETE FROM {self._name(INDEX)}")
-        pieces = [index[at : at + A_PIECE] for at in range(0, len(index), A_PIECE)]
-        self._insert(INDEX, few_rows(INDEX, [{"part": part, "content": one} for part, one in enumerate(pieces)]))
+        self._run(f"DELETE FROM {self._name(table)}")
+        pieces = [whole[at : at + A_PIECE] for at in range(0, len(whole), A_PIECE)]
+        self._insert(table, few_rows(table, [{"part": part, "content": one} for part, one in enumerate(pieces)]))
 
     def _version_rows(self) -> list[dict[str, Any]]:
         if not self.begun:

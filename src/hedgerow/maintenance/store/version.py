@@ -40,6 +40,8 @@ class NewVersion:
         Private. Where records lie that are new or moved: ``key``, ``cluster``, ``group_number``.
     index
         Private. What the next change is to know of this version without reading it; None: what was there stays.
+    audit_state
+        Private. The audit of all versions up to this one, for the next; None: what was there stays.
     """
 
     number: int
@@ -55,6 +57,7 @@ class NewVersion:
     records: pa.Table
     places: pa.Table
     index: bytes | None = None
+    audit_state: bytes | None = None
 
 
 @dataclass(frozen=True)
