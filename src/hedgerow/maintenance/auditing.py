@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.maintenance import checking
 from hedgerow.maintenance.archive import Archive, Events
 from hedgerow.maintenance.audit.audit import Asked, Audit
 from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.audit.kept import KeptAudit
-from hedgerow.maintenance.checking import ALWAYS_FULL, FULL_EVERY, tampered
 from hedgerow.maintenance.published import audited_columns
 from hedgerow.plan import Plan
 from hedgerow.plan.concepts import PRIVACY_MODELS
@@ -51,7 +51,7 @@ class VersionAudit:
     @property
     def state(self) -> bytes | None:
         """What the store is to keep of it; None for a small release."""
-        return self.kept.pack() if len(self.kept.past.keys) > ALWAYS_FULL else None
+        return self.kept.pack() if len(self.kept.past.keys) > checking.ALWAYS_FULL else None
 
 
 class Auditor:
@@ -77,21 +77,23 @@ class Auditor:
             return VersionAudit(on_top[1], on_top[0], True)
         kept, found = KeptAudit.of(build_history(*made.and_before(self._past), self._names, made.number), asked)
         if on_top is not None and on_top[1].to_dict() != found.to_dict():
-            raise tampered(self._archive)
+            raise checking.tampered(self._archive)
         return VersionAudit(found, _from_here(kept), False)
 
     @cached_property
     def _kept(self) -> KeptAudit | None:
         """What the store keeps of the version before."""
         row = self._archive.row()
-        if row.counts["records"] <= ALWAYS_FULL:
+        if row.counts["records"] <= checking.ALWAYS_FULL:
             return None
         kept = KeptAudit.unpack(self._archive.store.audit_state())
         return kept if kept is not None and kept.past.number == row.number else None
 
     @property
     def _due(self) -> bool:
-        return self._full or (self._kept is not None and self._kept.past.number + 1 - self._kept.since >= FULL_EVERY)
+        return self._full or (
+            self._kept is not None and self._kept.past.number + 1 - self._kept.since >= checking.FULL_EVERY
+        )
 
     @cached_property
     def _past(self) -> Events:

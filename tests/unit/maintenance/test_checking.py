@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError
 from hedgerow.maintenance import MaintainedRelease, checking, create_release, open_release
+from hedgerow.maintenance.audit.kept import KeptAudit
 from hedgerow.maintenance.record_index import GroupIndex, RecordIndex, fingerprints, fingerprints_of
 from hedgerow.maintenance.store import sqlite as sqlite_store
 from hedgerow.maintenance.store.schema import STEPS
@@ -26,7 +27,7 @@ TABLES = {
     "places": "SELECT * FROM places ORDER BY 1, 2",
     "groups": "SELECT * FROM groups ORDER BY 1, 2",
     "records": "SELECT * FROM records ORDER BY 1, 2",
-    "versions": "SELECT version, verb, counts, scores, facts, audit FROM versions ORDER BY 1",
+    "versions": "SELECT version, verb, counts, scores, facts, json_remove(audit, '$.covered') FROM versions ORDER BY 1",
 }
 
 
@@ -70,6 +71,14 @@ def tables(store: Path) -> dict[str, list[Any]]:
 
 def covered(release: MaintainedRelease) -> dict[str, Any]:
     found: dict[str, Any] = release.history()[-1].verification["covered"]
+    return found
+
+
+def audited(release: MaintainedRelease) -> dict[str, Any]:
+    """How the newest version was audited; its audit must be that of all versions from the beginning."""
+    row = release.history()[-1]
+    assert {**release.audit().to_dict(), "covered": row.audit["covered"]} == row.audit
+    found: dict[str, Any] = row.audit["covered"]
     return found
 
 
@@ -150,6 +159,63 @@ def test_a_change_says_what_its_check_covered(kept: Path, monkeypatch: pytest.Mo
         assert covered(release)["last_full"] == 5
 
 
+def test_an_audit_is_put_on_top_of_the_last_one(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "FULL_EVERY", 5)
+    with open_release(kept) as release:
+        assert audited(release) == {"how": "full"}
+        release.insert(people([100, 101]))
+        assert audited(release) == {"how": "in part", "last_full": 1}
+        release.delete(keys=["p007", "p100"])
+        assert audited(release) == {"how": "in part", "last_full": 1}
+    with open_release(kept) as release:
+        release.update(people([3, 4, 5], seed=7))
+        assert audited(release) == {"how": "in part", "last_full": 1}
+        release.restart()
+        assert audited(release) == {"how": "in part", "last_full": 1}
+        release.insert(people([7, 200]))
+        assert audited(release) == {"how": "full"}  # the fifth after the first
+        release.update(people([8, 9], seed=7))
+        assert audited(release) == {"how": "in part", "last_full": 6}
+        release.optimize()
+        assert audited(release)["last_full"] == 6
+        release.delete(keys=["p011"], full_check=True)
+        assert audited(release) == {"how": "full"}
+
+
+@pytest.mark.parametrize("asked", [{"republish": "only-coarser"}, {"republish": "gated"}, {"method": "lattice"}])
+def test_every_rule_is_audited_on_top_of_the_last_audit(tmp_path: Path, asked: dict[str, Any]) -> None:
+    if "method" in asked:
+        asked = {**asked, "attributes": ON_LATTICE}
+    with create_release(people(list(range(60))), plan_of(**asked), tmp_path / "kept.store") as release:
+        for numbers in ([100, 101, 102, 103, 104, 105], [110, 111, 112]):
+            release.insert(people(numbers))
+            assert audited(release) == {"how": "in part", "last_full": 1}
+
+
+def test_an_audit_that_is_not_that_of_the_version_before_is_made_again(kept: Path) -> None:
+    with sqlite3.connect(kept) as database:
+        (then,) = database.execute("SELECT content FROM audit_state").fetchone()
+    with open_release(kept) as release:
+        release.insert(people([100]))
+    for content in (then, b"", b"hedgerow audit 1\n"):
+        run(kept, "UPDATE audit_state SET content = ?", content)
+        with open_release(kept) as release:
+            release.update(people([100], seed=release.head))
+            assert audited(release) == {"how": "full"}
+
+
+def test_an_audit_that_says_something_else_is_found_by_the_next_full_one(kept: Path) -> None:
+    with open_release(kept) as release:
+        state = KeptAudit.unpack(release._store.audit_state())
+    assert state is not None
+    state.standing.states.people_left[0] = 1
+    run(kept, "UPDATE audit_state SET content = ?", state.pack())
+    with open_release(kept) as release:
+        with pytest.raises(DataError, match="not what they were"):
+            release.insert(people([100]), full_check=True)
+        assert release.head == 1
+
+
 TAMPERED = {
     "a record": "UPDATE records SET content = replace(content, '\"a', '\"b') WHERE key = ?",
     "a place": "UPDATE places SET cluster = cluster + 1 WHERE key = ?",
@@ -224,6 +290,7 @@ def test_a_small_release_is_checked_in_full(kept: Path, monkeypatch: pytest.Monk
 def test_a_store_of_an_earlier_version_gets_an_index(kept: Path) -> None:
     with sqlite3.connect(kept) as database:
         database.execute("DROP TABLE record_index")
+        database.execute("DROP TABLE audit_state")
         database.execute("UPDATE meta SET value = '2' WHERE name = 'schema'")
     with open_release(kept) as release:
         release.insert(people([100]))
@@ -260,11 +327,14 @@ def test_the_index_holds_nobody_who_was_erased(kept: Path) -> None:
     with open_release(kept) as release:
         release.insert(people([100]))
         release.erase(["p007"])
-        assert release._store.index() == b""
+        assert release._store.index() == release._store.audit_state() == b""
         assert b"p007" not in kept.read_bytes()
         release.insert(people([101]))
         assert covered(release)["how"] == "full"
-        assert b"p007" not in release._store.index()
+        assert b"p007" not in release._store.index() + release._store.audit_state()
+        assert audited(release) == {"how": "full"}
+        release.insert(people([102]))
+        assert audited(release) == {"how": "in part", "last_full": release.head - 1}
 
 
 def test_an_index_comes_back_as_it_was() -> None:

@@ -126,7 +126,7 @@ def _advice(found: Mapping[str, Any]) -> Text:
 def _leaks(found: Mapping[str, Any]) -> RenderableType:
     audit = found["audit"]
     if not audit:
-        return Text("not audited at this size: run hedgerow release audit", style="yellow")
+        return Text("not audited: run hedgerow release audit", style="yellow")
     if not audit["leaks"]:
         if audit["versions"] == 1:
             return "this is the only one, so there is nothing to compare it with"
@@ -196,7 +196,7 @@ def _legend(found: Mapping[str, Any]) -> Iterator[Text]:
     yield Text(f"{drift}.", style="dim")
     leaks = "leaks: people of whom holders of all versions up to this one could learn too much"
     unknown = any(not row["audit"] for row in found["versions"])
-    yield Text(leaks + (f"; {NONE} not audited, the release is large." if unknown else "."), style="dim")
+    yield Text(leaks + (f"; {NONE} not audited by the Hedgerow that made it." if unknown else "."), style="dim")
     newest = found["versions"][-1]
     drift_now = newest["scores"]["drift"]
     if found["advise_above"] is not None and drift_now is not None and drift_now > found["advise_above"]:

@@ -93,7 +93,7 @@ def show_history(view: StoreView) -> None:
         ui.label(
             "Drift: loss against a release made afresh. People and values left: of how many people a person can be "
             "one, and how many sensitive values remain possible, to somebody who holds all versions up to this one; "
-            f"the least of all. Leaks: people for whom that is too few. {NONE}: not audited at this size."
+            f"the least of all. Leaks: people for whom that is too few. {NONE}: not audited."
         ).classes("muted small")
 
 
