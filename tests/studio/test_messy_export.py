@@ -58,7 +58,6 @@ def test_from_upload_to_a_signed_report_without_yaml(studio: Served, new_page: N
     steward.press("next")
     page.wait_for_url("**/limits")
     page.wait_for_selector("[data-testid=withheld]")
-    steward.press("propose")
     steward.press("propose-work")
     steward.press("propose-first-Geburtsdatum")  # else it would be lost to those that are kept exactly
     page.wait_for_selector("[data-testid=propose-first-Geburtsdatum]", state="detached")

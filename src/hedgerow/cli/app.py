@@ -148,7 +148,7 @@ def anonymize(
             patience=patience,
             population=population,
         )
-    verdict = verdict_on(release).to_dict()
+    verdict = verdict_on(release).where_people_repeat(repeats).to_dict()
     if as_json:
         print_json({**release.facts, "verdict": verdict, **as_plain(repeats)})
         return

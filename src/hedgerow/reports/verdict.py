@@ -6,11 +6,12 @@ It is worked out from what a release says and the check has counted again, and f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.engines.place import read_place
+from hedgerow.evaluation.people import Repeat
 from hedgerow.outside.server import is_server
 from hedgerow.outside.stores import is_in_spark, local_path
 from hedgerow.plan import Plan
@@ -37,7 +38,7 @@ class Remark:
     Attributes
     ----------
     code
-        What it is about: ``risk``, ``single-value``, ``exact-columns``, ``exact-ends``, ``limits``.
+        What it is about: ``rows``, ``risk``, ``single-value``, ``exact-columns``, ``exact-ends``, ``limits``.
     text
         It in a sentence.
     remains
@@ -66,6 +67,12 @@ class Verdict:
     broken: tuple[str, ...]
     remarks: tuple[Remark, ...]
     threshold: float
+
+    def where_people_repeat(self, repeats: Sequence[Repeat]) -> Verdict:
+        """Return the verdict with what remains where k counted rows, though columns that name people repeat."""
+        if self.broken or not repeats:
+            return self
+        return replace(self, remarks=(Remark("rows", repeats[0].sentence, True), *self.remarks))
 
     @property
     def kept(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hedgerow.errors import Problem
 from hedgerow.evaluation.comparison import name_of_method
+from hedgerow.evaluation.people import Repeat
 from hedgerow.plan import Plan
 from hedgerow.reports.level_words import levels_in_words
 from hedgerow.reports.reading import Facts
@@ -42,6 +43,8 @@ class Run:
         Attacks on the release, likewise.
     analyses
         Analyses of the original and the release, likewise.
+    repeats
+        Columns that seem to name people who have several rows, of which nobody had said so when it was begun.
     """
 
     number: int
@@ -55,6 +58,7 @@ class Run:
     attack: Job | None = None
     analyses: Job | None = None
     population: str | None = field(default=None, repr=False)
+    repeats: tuple[Repeat, ...] = ()
 
     @classmethod
     def start(

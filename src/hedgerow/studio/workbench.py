@@ -209,6 +209,13 @@ class Workbench:
         self._outlook = self._assessment = None
         self.version += 1
 
+    @property
+    def people_to_ask_about(self) -> tuple[Repeat, ...]:
+        """Columns that seem to name people who have several rows, while nobody has said whether they do."""
+        if self.source is None or self.plan is None or self.plan.person or self.plan.unit or self.rows_are_people:
+            return ()
+        return self.source.repeats
+
     # -- the plan ------------------------------------------------------------------------------------------------------
 
     def change(self, **keys: Any) -> tuple[Problem, ...]:
@@ -502,6 +509,7 @@ class Workbench:
             title = title or self._what_differs()
             data = RunData(self.source.place, self.source.name, self._population)
             run = Run.start(number, title, data, self.plan, self._folder, ended)
+            run.repeats = self.people_to_ask_about
             self.runs.append(run)
             self.version += 1
         return run

@@ -31,6 +31,8 @@ def test_the_command_line_warns(command: Command, visits: Path, verb: str) -> No
     again = ["--replace"] if more else []
     told = json.loads(command(verb, visits / "visits.csv", visits / "plan.yaml", *more, *again, "--json").stdout)
     assert told["repeated_people"] == [{"column": "patient", "people": 30, "rows": 60}]
+    if verb == "anonymize":
+        assert told["verdict"]["state"] == "remains"  # no green banner stands above it
 
 
 def test_nothing_is_said_where_people_are_counted(visits: Path) -> None:

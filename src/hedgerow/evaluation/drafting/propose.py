@@ -132,10 +132,11 @@ def _dates(column: SeenColumn) -> Proposal | None:
     years = {day.year for label in column.counts if (day := parse_day(label, seen.form)) is not None}
     span = max(years) - min(years)
     levels: tuple[str, ...] = ("month", "year", "decade") if span >= MANY_YEARS else ("month", "quarter", "year")
-    if span >= LIFETIMES:  # such as days of birth: of few people alike the decade is the same
-        levels = (*levels, "20-years", "40-years")
-    level = levels.index("year") + 1
-    notes = [f"Decide: how coarse is still of use? limit: {{level: {level}}} leaves the year or better."]
+    enough = "year"
+    if span >= LIFETIMES:  # such as days of birth: few people are alike in the year, or even the decade
+        levels, enough = (*levels, "20-years", "40-years"), "decade"
+    level = levels.index(enough) + 1
+    notes = [f"Decide: how coarse is still of use? limit: {{level: {level}}} leaves the {enough} or better."]
     if len(seen.forms) > 1:
         notes.append(f"Its days are written in {len(seen.forms)} forms: each is read by the first that fits.")
     if seen.ambiguous:
@@ -150,7 +151,7 @@ def _dates(column: SeenColumn) -> Proposal | None:
     rule = f"{{dates: [{', '.join(levels)}]{written}}}"
     unknown = "withhold" if seen.misfits else ""
     return Proposal(
-        "quasi-identifier", _seen(column, "dates"), tuple(notes), rule, unknown, level=level, leaves="the year"
+        "quasi-identifier", _seen(column, "dates"), tuple(notes), rule, unknown, level=level, leaves=f"the {enough}"
     )
 
 

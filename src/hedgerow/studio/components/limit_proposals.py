@@ -30,7 +30,9 @@ class LimitProposals:
         self._bench, self._use = bench, use
         self._taken: dict[str, ui.checkbox] = {}
         self._examples: Mapping[str, Sequence[str]] = {}
-        with theme.fold("Propose limits", "propose", icon="auto_fix_high").classes("studio-card"):
+        limited = bench.plan is not None and any(part.limit for part in bench.plan.attributes.values())
+        folded = theme.fold("Propose limits", "propose", not limited, icon="auto_fix_high")  # the first thing to do
+        with folded.classes("studio-card"):
             ui.label(
                 "Limits as tight as the records allow, so that no more than this must be withheld with all of them "
                 "together. Take those you want, and change them in the tree."

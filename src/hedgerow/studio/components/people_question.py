@@ -16,12 +16,11 @@ MOST = 4
 
 def show_people_question(bench: Workbench, answered: Callable[[], Awaitable[None] | None]) -> None:
     """Ask which column names the person, unless that was answered."""
-    source, plan = bench.source, bench.plan
-    assert source is not None
+    plan = bench.plan
     assert plan is not None
-    if not source.repeats or plan.person is not None or plan.unit is not None or bench.rows_are_people:
+    repeats = bench.people_to_ask_about[:MOST]
+    if not repeats:
         return
-    repeats = source.repeats[:MOST]
 
     async def person(column: str) -> None:
         attributes = {**plan.to_dict()["attributes"], column: {"role": "identifier"}}
@@ -36,7 +35,8 @@ def show_people_question(bench: Workbench, answered: Callable[[], Awaitable[None
         first = repeats[0]
         ui.label(f"{first.people:,} people in {first.rows:,} rows? Which column names the person?").classes("font-bold")
         ui.label(
-            "k counts rows until you say. If people have several rows, one person may fill a whole group, and be found."
+            "Until you say, groups are counted in rows. If people have several rows, one person may fill a whole "
+            "group, and be found."
         )
         with ui.row().classes("gap-2"):
             for repeat in repeats:

@@ -25,6 +25,7 @@ def material_of(run: Run) -> Material:
 
 MOST_LOST = 6
 REMEDIES = {
+    "rows": ("Say which column names the person, and make it again", "/data"),
     "risk": ("Choose a larger k, or the threshold that fits your audience", "/promise"),
     "single-value": ("Ask for different values in every group", "/promise"),
     "exact-columns": ("Change what these columns are", "/data"),
@@ -35,7 +36,7 @@ REMEDIES = {
 
 def show_verdict(run: Run) -> None:
     """Say first of all whether the promises are kept, and what remains."""
-    verdict = material_of(run).verdict
+    verdict = material_of(run).verdict.where_people_repeat(run.repeats)
     with ui.column().classes(f"verdict {verdict.state}").props("role=status data-testid=verdict"):
         ui.label(verdict.sentence).classes("big")
         for remark in sorted(verdict.remarks, key=lambda remark: not remark.remains):

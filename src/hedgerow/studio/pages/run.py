@@ -105,6 +105,10 @@ class _Starter:
                 ui.input("Name of this run (optional)").classes("w-full").props("outlined dense data-testid=run-title")
             )
             self._title = theme.keep(title, session, "run-title")
+            if session.bench.people_to_ask_about:
+                with ui.column().classes("note warn gap-1").props("role=status data-testid=still-open"):
+                    ui.label(session.bench.people_to_ask_about[0].sentence)
+                    ui.link("Say which column names the person", "/data").classes("small")
             self._button = ui.button("Make a release", icon="play_arrow", on_click=theme.safely(self._start))
             self._button.props("unelevated size=lg data-testid=start")
             self._why = ui.label("").classes("note bad").props("role=status data-testid=why-not")
