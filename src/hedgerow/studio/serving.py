@@ -221,6 +221,7 @@ def _add_screens(app: FastAPI) -> None:
         ui.link("Back to the data", "/data")
 
     screens.on_page_exception(failed)
+    screens.config.quasar_config["loadingBar"]["skipHijack"] = True  # a bar that says nothing to who cannot see it
     icon = Path(__file__).parent / "hedgerow.svg"
     ui.run_with(app, title="Hedgerow", favicon=icon, dark=None, show_welcome_message=False, reconnect_timeout=20)
 
