@@ -65,6 +65,7 @@ CODES: dict[str, str] = {
     "differs-in-unit": "a column that the plan says is the same for all records of a unit is not",
     "output": "the output cannot be written to the place asked for",
     "output-in-use": "the output holds something already",
+    "not-a-set": "values of a column hold the sign between those of a set, or are too many for sets",
     "not-a-release": "a folder is not a release that Hedgerow wrote",
     "key": "a file does not hold the key that signing needs, or does not keep it secret",
     # store

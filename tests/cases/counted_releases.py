@@ -188,6 +188,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "method": {"name": "cluster", "improve": "quick"},
         "publish": {'se"x': "set", "school": "set"},
     },
+    "mean": {"privacy": {"k": 4}, "mean": True},
     "utility": {"privacy": {"k": 4}, "method": {"name": "utility", "overlap": "forbidden"}, "free": True},
     "suppress": {
         "privacy": {"k": 3, "p": 2},
@@ -233,6 +234,9 @@ def make(name: str) -> Case:
             attributes[column]["limit"] = {"level": level}
         if asked.pop("free", False):
             attributes["age"] = {"role": "quasi-identifier", "intervals": "free"}
+        if asked.pop("mean", False):
+            age = {"role": "quasi-identifier", "intervals": "free", "publish": "mean", "limit": {"width": 25}}
+            attributes["age"] = age
         for column, instead in asked.pop("publish", {}).items():
             attributes[column] = {"role": "quasi-identifier", "publish": instead}
         names = asked.pop("names", {})
@@ -245,6 +249,9 @@ def make(name: str) -> Case:
             facts = json.loads((Path(home) / "release" / "facts.json").read_text(encoding="utf-8"))
             plan = Plan.load(Path(home) / "release" / "plan.yaml")
             rows = pq.read_table(Path(home) / "release" / "data.parquet")
+        for name_of in plan.published_as_numbers:  # as in a file of text
+            cells = [None if cell is None else f"{cell:g}" for cell in rows.column(name_of).to_pylist()]
+            rows = rows.set_column(rows.column_names.index(name_of), name_of, pa.array(cells, pa.string()))
         MADE[name] = Case(plan, facts, table, rows, release.record_of_row.tolist())
     made = MADE[name]
     return Case(made.plan, json.loads(json.dumps(made.facts)), made.original, made.released, list(made.record_of_row))

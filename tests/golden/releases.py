@@ -55,6 +55,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "limits": {"place": PLACE | {"limit": {"level": 1}}},
     "limits-ignored": {"place": PLACE | {"limit": {"level": 1}}, "method": {"limits": "ignore"}},
     "sets": {"method": {"name": "cluster", "improve": "quick"}, "sex": SET, "place": SET},
+    "mean": {"age": FREE | {"publish": "mean", "limit": {"width": 15}}},
     "sets-of-two": {"method": "partition", "place": SET | {"limit": {"values": 2}}},
     "weights": {"weights": "association"},
     "unit": {"unit": "name", "place": PLACE | {"limit": {"level": 2}}, "privacy": {"k": 2, "p": 2}},
@@ -68,7 +69,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "beta": {"privacy": {"k": 4, "beta": "1.5"}},
     "delta": {"privacy": {"k": 4, "delta": "1.5"}},
 }
-ON_OTHER_ENGINES = ("cluster", "limits", "p", "lattice-loss", "sets")
+ON_OTHER_ENGINES = ("cluster", "limits", "p", "lattice-loss", "sets", "mean")
 """Plans whose digest other engines must give, too."""
 
 

@@ -50,6 +50,7 @@ CONTROLS = {
     "attributes.limit.width": "CutLine",
     "attributes.limit.values": "builder-values",
     "attributes.publish": "builder-publish",
+    "attributes.decimals": "builder-decimals",
     "attributes.weight": "alike-weight-Diagnose",
     "attributes.level": "alike-level-Diagnose",
     "privacy.k": "k",

@@ -192,6 +192,8 @@ def _by_clustering(
 def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recoding) -> Solution:
     """Say what clusters within cells give away and withhold, and refuse what the plan does not allow."""
     recoding = clusters.in_published_order(microdata)
+    if plan.publishes_instead and plan.keeps_limits:
+        clusters, recoding = without_clashes(microdata, clusters, recoding)
     withheld = microdata.records - recoding.released
     if not recoding.groups:
         hint = "loosen the demands on the sensitive columns, or lower k" if microdata.sensitive else "lower k"
@@ -204,6 +206,29 @@ def of_clusters(microdata: Microdata, plan: Plan, cells: Cells, clusters: Recodi
     failing = int(cells.failing.sum())
     details = {"blocks": len(cells.people) - failing}
     return Solution(recoding, because, least, details, failing, clusters.group_of)
+
+
+def without_clashes(microdata: Microdata, clusters: Recoding, recoding: Recoding) -> tuple[Recoding, Recoding]:
+    """Withhold clusters until none are published alike that break a limit together; returns them, and the groups.
+
+    Two clusters may have the same mean, and be one group to readers, though their numbers lie further apart than a
+    limit allows. Of those that are published alike, the largest stays.
+    """
+    while True:
+        broken = np.zeros(recoding.groups, bool)
+        for position in recoding.told:
+            column, shown = microdata.columns[position], recoding.shown(position)
+            broken |= column.breaks(recoding.lo[:, position], shown)
+        if not broken.any():
+            return clusters, recoding
+        group_of_cluster = np.zeros(clusters.groups, np.int64)
+        inside = clusters.group_of >= 0
+        group_of_cluster[clusters.group_of[inside]] = recoding.group_of[inside]
+        order = np.lexsort((np.arange(clusters.groups), -clusters.sizes, group_of_cluster))
+        first = np.zeros(clusters.groups, bool)
+        first[order[np.append(True, np.diff(group_of_cluster[order]) > 0)]] = True
+        clusters = clusters.of_groups(np.flatnonzero(first | ~broken[group_of_cluster]))
+        recoding = clusters.in_published_order(microdata)
 
 
 def cluster(

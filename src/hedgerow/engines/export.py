@@ -87,9 +87,19 @@ def blocks(rows: Rows) -> Iterator[pa.Table]:
 def _write_parquet(rows: Rows, path: Path, dialect: ReleaseDialect) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, rows.schema, compression="zstd", store_schema=False) as writer:
+    schema = _with_numbers(rows)
+    with pq.ParquetWriter(path, schema, compression="zstd", store_schema=False) as writer:
         for block in blocks(rows):
-            writer.write_table(block, row_group_size=BLOCK)
+            writer.write_table(block.cast(schema), row_group_size=BLOCK)
+
+
+def _with_numbers(rows: Rows) -> pa.Schema:
+    """Return the types of the columns, in which means and medians are numbers."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [pa.field(one.name, pa.float64(), one.nullable) if one.name in rows.numbers else one for one in rows.schema]
+    )
 
 
 def _read_parquet_back(path: Path, form: DataFormat, dialect: ReleaseDialect) -> Rows:

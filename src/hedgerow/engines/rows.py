@@ -71,11 +71,14 @@ class Rows:
         where records have no numbers; None where it is not known any more.
     notes
         What a file that holds labels says of the columns beside their cells.
+    numbers
+        Columns of text whose cells all are numbers, which a file with types holds as such.
     """
 
     select: Callable[[], Selected]
     link: IntArray | CountedLink | None = None
     notes: Mapping[str, ColumnNote] = field(default_factory=dict)
+    numbers: frozenset[str] = frozenset()
 
     @classmethod
     def of_table(

@@ -13,7 +13,7 @@ def exact_end_points(microdata: Microdata, recoding: Recoding) -> dict[str, int]
     profile = microdata.profile_of_unit[in_group]
     counts = {}
     for position, column in enumerate(microdata.columns):
-        if isinstance(column, FreeColumn):
+        if isinstance(column, FreeColumn) and column.instead is None:
             codes = microdata.codes(position)[profile]
             shown = (codes == recoding.lo[group, position]) | (codes == recoding.hi[group, position])
             numbers = codes < len(column.intervals.scaled)

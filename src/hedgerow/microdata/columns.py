@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import DataError, PlanError, Problem
-from hedgerow.microdata.instead import Sets, sets_of
+from hedgerow.microdata.instead import Figures, Sets, figures_of, sets_of
 from hedgerow.microdata.parsing.cleaning import dictionary_encoded
 from hedgerow.plan import Attribute, HierarchySpec, Limit
 from hedgerow.plan.hierarchy import builders, limits
@@ -170,6 +170,7 @@ class FreeColumn:
     width: Number | None
     has_missing: bool
     weight: Number
+    instead: Figures | None = None
 
     @property
     def domain_size(self) -> int:
@@ -213,6 +214,9 @@ class FreeColumn:
 
     def labels(self, shown: Shown) -> list[str | None]:
         """Published value of each group; None is a missing value."""
+        if self.instead is not None and shown.told is not None:
+            texts = self.instead.labels(shown.told)
+            return [None if gone else text for text, gone in zip(texts, self.is_missing(shown).tolist(), strict=True)]
         seen: dict[tuple[int, int], str | None] = {}
         labels = []
         for pair in zip(shown.lo.tolist(), shown.hi.tolist(), strict=True):
@@ -225,6 +229,8 @@ class FreeColumn:
     def order_keys(self, shown: Shown) -> tuple[IntArray, ...]:
         """Numbers that order published values and are equal where these are: the ends, missing last."""
         missing = (shown.hi == self.missing_code).astype(np.int64)
+        if shown.told is not None:
+            return missing, shown.told[:, 0]
         return missing, self.low_ends()[shown.lo], self.high_ends()[shown.hi]
 
     def is_missing(self, shown: Shown) -> npt.NDArray[np.bool_]:
@@ -236,6 +242,13 @@ class FreeColumn:
         """Tell which published values a code may be behind."""
         covered: npt.NDArray[np.bool_] = (shown.lo <= code) & (code <= shown.hi)
         return covered
+
+    def as_read(self, shown: Shown) -> Shown:
+        """What a reader takes published values for: a mean or median for the nearest number, an interval for itself."""
+        if self.instead is None or shown.told is None:
+            return shown
+        code = np.where(self.is_missing(shown), self.missing_code, self.instead.nearest(shown.told))
+        return Shown(code, code, shown.node)
 
     def breaks(self, codes: IntArray, shown: Shown) -> npt.NDArray[np.bool_]:
         """Tell where an interval crosses a cut point or is wider than allowed."""
@@ -334,7 +347,8 @@ def _encode_free(
     intervals = Intervals.over([*numbers, *ends.numbers], attribute.snap, name, 0 if ends.whole else 1)
     has_missing = any(label is None for label in labels)
     weight = 1 if attribute.weight is None else attribute.weight
-    column = FreeColumn(name, intervals, *_cuts_and_width(attribute), has_missing, weight)
+    figures = figures_of(name, attribute, intervals)
+    column = FreeColumn(name, intervals, *_cuts_and_width(attribute), has_missing, weight, figures)
     lookup = np.zeros(len(labels), np.int64)
     is_number = np.array([label is not None and label not in not_numbers for label in labels], bool)
     lookup[is_number] = intervals.codes(numbers)

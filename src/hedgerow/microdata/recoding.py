@@ -55,10 +55,10 @@ class Recoding:
         for position, column in enumerate(microdata.columns):
             if isinstance(column, TreeColumn):
                 node[:, position] = column.hierarchy.lca_of_ranges(lo[:, position], hi[:, position])
-                if column.instead is not None:
-                    inside = np.flatnonzero(group_of >= 0)
-                    codes = microdata.codes(position)[microdata.profile_of_unit[inside]].astype(np.int64)
-                    told[position] = column.instead.of_groups(codes, group_of[inside], len(lo))
+            if column.instead is not None:
+                inside = np.flatnonzero(group_of >= 0)
+                codes = microdata.codes(position)[microdata.profile_of_unit[inside]].astype(np.int64)
+                told[position] = column.instead.of_groups(codes, group_of[inside], len(lo))
         return cls(group_of, lo, hi, node, told=told)
 
     @property

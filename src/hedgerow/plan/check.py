@@ -45,7 +45,17 @@ from hedgerow.plan.model import (
 from hedgerow.plan.places import Places
 
 PARTS_BY_ROLE: dict[str, set[str]] = {
-    "quasi-identifier": {"hierarchy", "intervals", "limit", "snap", "publish", "weight", "numeric", "treat"},
+    "quasi-identifier": {
+        "hierarchy",
+        "intervals",
+        "limit",
+        "snap",
+        "publish",
+        "decimals",
+        "weight",
+        "numeric",
+        "treat",
+    },
     "sensitive": {"hierarchy", "weight", "level", "treat"},
     "identifier": set(),
     "other": {"treat", "publish"},
@@ -288,6 +298,13 @@ def _check_attribute(
     if attribute.publish == "set" and (spec is not None or attribute.free):
         message = f"Column {name!r}: sets of values are for columns without a hierarchy or intervals."
         report("conflict", message, "leave 'publish' out, or the other", "publish")
+    of_numbers_of_groups = attribute.role == "quasi-identifier" and attribute.publish in ("mean", "median")
+    if of_numbers_of_groups and (not attribute.free or attribute.snap is not None):
+        message = f"Column {name!r}: 'publish: {attribute.publish}' is for free intervals without 'snap'."
+        report("conflict", message, "use intervals: free, or leave 'publish' out", "publish")
+    if attribute.decimals is not None and not of_numbers_of_groups:
+        message = f"Column {name!r}: 'decimals' goes with publish: mean or median."
+        report("conflict", message, "leave it out", "decimals")
     if not problems:
         if attribute.limit is not None:
             _check_limit(name, attribute, tree, attempt, report)

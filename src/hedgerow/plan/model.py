@@ -35,7 +35,7 @@ from hedgerow.plan.notation import Notation
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 ONE_PLAIN_CHARACTER = r"^[\x01-\x7f]$"
 Unknown = Literal["error", "own-leaf-under-root", "withhold"]
-Publish = Literal["set", "mean"]
+Publish = Literal["set", "mean", "median"]
 
 
 def _number(value: Any) -> int | Decimal:
@@ -375,8 +375,12 @@ class Attribute(Frozen):
     publish: Publish | None = Field(
         default=None,
         description="quasi-identifier: what a group is published as in place of a node; set: the values that its "
-        "records have, such as Private|State-gov, for a column without a hierarchy. The plan's weight, other: mean, "
-        "that of the weights of its group, so that sums stay and no weight tells records of a group apart",
+        "records have, such as Private|State-gov, for a column without a hierarchy; mean, median: of its numbers, "
+        "for a column of free intervals. The plan's weight, other: mean, that of the weights of its group, so that "
+        "sums stay and no weight tells records of a group apart",
+    )
+    decimals: int | None = Field(
+        default=None, ge=0, le=9, description="with publish: mean or median: decimal places; 1 by default"
     )
     weight: Number | None = Field(
         default=None,
@@ -846,6 +850,11 @@ class PlanModel(Frozen):
     def as_they_are(self) -> tuple[str, ...]:
         """Released columns whose values belong to their records, treated or not; means of groups do not."""
         return tuple(name for name in self.columns("sensitive", "other") if name != self.means_of_weights)
+
+    @property
+    def published_as_numbers(self) -> frozenset[str]:
+        """Quasi-identifiers whose groups are published as a mean or a median."""
+        return frozenset(name for name in self.quasi_identifiers if self.attributes[name].publish in ("mean", "median"))
 
     @property
     def estimates_k_map(self) -> bool:

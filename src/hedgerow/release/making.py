@@ -143,7 +143,7 @@ def make_release(table: Table, settled: Settled, engine: Engine | None = None) -
     plan = settled.plan
     rows = engine.apply(plan, table, settled.whole, microdata, solution.recoding)
     return Release(
-        replace(rows, notes=titled_notes(plan, table.notes)),
+        replace(rows, notes=titled_notes(plan, table.notes), numbers=plan.published_as_numbers),
         plan,
         release_facts(plan, table, Counts.of(plan, microdata, solution.recoding), solution),
         engine.library,

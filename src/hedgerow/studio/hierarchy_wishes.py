@@ -52,14 +52,22 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     ({'bands': [5, 20]}, ('37', '35-39', '20-39', '*'))
     """
     unknown = typed.get("unknown", "error")
-    keys: dict[str, Any] = {"intervals": None, "snap": None, "hierarchy": None, "publish": None, "unknown": unknown}
+    keys: dict[str, Any] = {
+        "intervals": None,
+        "snap": None,
+        "hierarchy": None,
+        "publish": None,
+        "unknown": unknown,
+        "decimals": None,
+    }
     keys["numeric"] = NUMERIC[typed.get("numeric", "")]
     if kind == "free":
         snap = typed_numbers(typed.get("snap", ""))
         if len(snap) > 1:
             raise PlanError(Problem("wrong-value", "This must be one number.", hint="write decimals with a point"))
         fits = unknown if unknown != "own-leaf-under-root" else "error"
-        return Wanted(keys | {"intervals": "free", "snap": snap[0] if snap else None, "unknown": fits}, None)
+        keys |= {"intervals": "free", "snap": snap[0] if snap else None, "unknown": fits}
+        return Wanted(keys | _figures(typed), None)
     if kind == "flat":
         return Wanted(keys | _sets(typed), builders.flat(sorted(labels)))
     if kind == "tree":
@@ -73,6 +81,27 @@ def wanted(kind: str, typed: dict[str, Any], labels: list[str], given: Hierarchy
     return Wanted(keys | {"hierarchy": asked}, HIERARCHY_KINDS[kind].build(spec, labels))
 
 
+def _figures(typed: dict[str, Any]) -> dict[str, Any]:
+    """Read whether groups publish the mean or the median of their numbers, and with how many decimal places.
+
+    Examples
+    --------
+    >>> _figures({"publish": "mean", "decimals": "2"}), _figures({"publish": "mean"}), _figures({"publish": "set"})
+    ({'publish': 'mean', 'decimals': 2}, {'publish': 'mean', 'decimals': None}, {})
+    """
+    if typed.get("publish") not in ("mean", "median"):
+        return {}
+    return {"publish": typed["publish"], "decimals": _whole(typed.get("decimals", ""), 0)}
+
+
+def _whole(text: str, least: int) -> int | None:
+    """Read one whole number, or none."""
+    found = typed_numbers(text)
+    if len(found) > 1 or any(not isinstance(one, int) or one < least for one in found):
+        raise PlanError(Problem("wrong-value", "This must be one whole number.", hint="or leave it empty"))
+    return int(found[0]) if found else None
+
+
 def _sets(typed: dict[str, Any]) -> dict[str, Any]:
     """Read whether groups publish the sets of their values, and how many these may have.
 
@@ -81,12 +110,10 @@ def _sets(typed: dict[str, Any]) -> dict[str, Any]:
     >>> _sets({"publish": "set", "values": "3"}), _sets({"publish": "", "values": "3"})
     ({'publish': 'set', 'limit': {'values': 3}}, {})
     """
-    if not typed.get("publish"):
+    if typed.get("publish") != "set":
         return {}
-    most = typed_numbers(typed.get("values", ""))
-    if len(most) > 1 or any(not isinstance(one, int) or one < 1 for one in most):
-        raise PlanError(Problem("wrong-value", "This must be one whole number.", hint="leave it empty for no limit"))
-    return {"publish": typed["publish"], "limit": {"values": most[0]} if most else None}
+    most = _whole(typed.get("values", ""), 1)
+    return {"publish": "set", "limit": None if most is None else {"values": most}}
 
 
 def first_choice(column: SeenColumn, attribute: Attribute) -> tuple[str, dict[str, Any]]:
@@ -94,6 +121,7 @@ def first_choice(column: SeenColumn, attribute: Attribute) -> tuple[str, dict[st
     typed: dict[str, Any] = {
         "snap": "" if attribute.snap is None else number_label(attribute.snap),
         "publish": attribute.publish or "",
+        "decimals": "" if attribute.decimals is None else str(attribute.decimals),
         "values": "" if attribute.limit is None or attribute.limit.values is None else str(attribute.limit.values),
         "unknown": attribute.unknown,
         "numeric": next(word for word, numeric in NUMERIC.items() if numeric == attribute.numeric),

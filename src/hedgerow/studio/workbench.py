@@ -244,7 +244,7 @@ class Workbench:
         if {"hierarchy", "intervals"} & set(keys) and "limit" not in keys:
             keys = {**keys, "limit": None}
         if {"hierarchy", "intervals"} & set(keys):
-            keys = {"publish": None, **keys}
+            keys = {"publish": None, "decimals": None, **keys}
         new = {name: part for name, part in {**old, **keys}.items() if part is not None}
         return self.change(attributes={**attributes, column: new})
 

@@ -47,7 +47,8 @@ MEANINGS = Meanings(
         "treated": "a column that the plan treats holds nothing but what its treatment makes: nothing beyond a point, "
         "round numbers, periods of days",
         "limits": "no value is published coarser than its limit",
-        "group-values": "a set of values has those that the records of its group have, each of them and no others",
+        "group-values": "what a group is published as comes of its values: a set has each of them and no others, a "
+        "mean or median is that of its numbers, which lie within their limit",
         "suppressed": "cells were made missing only where the plan allows it, and as often as facts.json says",
         "overlap": "no two different published values of a column have a value in common",
         "levels": "every column is published at one level of its hierarchy",

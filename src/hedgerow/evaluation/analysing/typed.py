@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import DataError, Problem
 from hedgerow.evaluation.analysing.estimating import Estimate, Shares, mean_between, proportion_of
-from hedgerow.microdata.instead import SEPARATOR
+from hedgerow.microdata.instead import SEPARATOR, USUAL_DECIMALS
 from hedgerow.plan import Attribute, Plan
 from hedgerow.release import Release
 from hedgerow.types import IntArray
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 Kind = Literal["number", "date", "text"]
 NEEDLESS_ZERO = re.compile(r"[+-]?0\d")
 NO_LEVEL = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A mean or a median of groups: which of the two, the numbers, and by how much they may be rounded."""
+
+    name: str
+    numbers: Shares
+    rounded: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,9 @@ class TypedColumn:
         How far each value is coarsened: 0 for one that is exact; −1 where the plan does not tell. 1 for a set.
     sets
         Whether labels are sets of values, such as ``Private|State-gov``.
+    figure
+        What each value is of its group, if it is a mean or a median: ``low`` and ``high`` then are as far as the
+        limit of the column lets its numbers lie, NaN without one.
     """
 
     name: str
@@ -69,6 +81,7 @@ class TypedColumn:
     end: Shares | None
     level: IntArray
     sets: bool = False
+    figure: Figure | None = None
 
     @property
     def exact(self) -> bool:
@@ -142,8 +155,11 @@ class TypedRelease:
         return len(self.group)
 
     def mean(self, column: str) -> Estimate:
-        """Estimate the mean of a column of numbers."""
+        """Estimate the mean of a column of numbers; of one of means it is known but for rounding."""
         found = self[column]
+        if found.figure is not None and found.figure.name == "mean":
+            near = found.figure.rounded
+            return mean_between(found.figure.numbers - near, found.figure.numbers + near)
         if found.kind != "number" or found.low is None or found.high is None:
             raise DataError(Problem("usage", f"Column {column!r} is not of numbers.", hint="ask for a proportion"))
         return mean_between(found.low, found.high)
@@ -176,6 +192,9 @@ class TypedRelease:
 
         found: dict[str, Any] = {}
         for column in self.columns.values():
+            if column.figure is not None:
+                found[column.name] = _as_numbers(column.figure.numbers)
+                continue
             if column.low is None or column.high is None:
                 found[column.name] = column.labels
                 if not column.exact:
@@ -200,7 +219,7 @@ class TypedRelease:
 
         frame = self.to_arrow().to_pandas()
         for column in self.columns.values():
-            if column.kind == "number" and not column.exact:
+            if column.kind == "number" and not column.exact and column.figure is None:
                 ends = pd.arrays.IntervalArray.from_arrays(column.low, column.high, closed="both")
                 frame[column.name] = ends
             elif column.kind == "text":
@@ -278,8 +297,14 @@ def _typed(name: str, attribute: Attribute, labels: pa.Array, missing_is_exact: 
     if ends is not None:
         table = np.array([*ends, (np.nan, np.nan, np.nan)], np.float64).reshape(-1, 3)
         low, high, end = (table[at, column] for column in range(3))
-    sets = attribute.publish == "set"
-    return TypedColumn(name, str(attribute.role), kind, labels, low, high, end, levels[at], sets)
+    sets, figure = attribute.publish == "set", None
+    if attribute.publish in ("mean", "median") and low is not None:
+        places = USUAL_DECIMALS if attribute.decimals is None else attribute.decimals
+        figure = Figure(attribute.publish, low, 0.5 / 10**places)
+        limit = attribute.limit
+        reach = np.nan if limit is None or limit.width is None else float(limit.width) + figure.rounded
+        low, high, end = low - reach, low + reach, low + reach
+    return TypedColumn(name, str(attribute.role), kind, labels, low, high, end, levels[at], sets, figure)
 
 
 def _shares_of_sets(labels: list[str | None], asked: frozenset[str]) -> Shares:
@@ -297,6 +322,8 @@ def _level(attribute: Attribute, label: str) -> int:
         return 0
     if attribute.publish == "set":
         return int(SEPARATOR in label)
+    if attribute.publish is not None:
+        return 1
     if attribute.free:
         span = read_span(label)
         return NO_LEVEL if span is None else int(span.style != "number")

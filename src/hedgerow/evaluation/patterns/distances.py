@@ -61,6 +61,7 @@ def _spread(microdata: Microdata, recoding: Recoding, position: int) -> Floats:
         spread: Floats = (recoding.sizes / column.values_of(shown)) @ column.members(shown)
         return spread
     if isinstance(column, FreeColumn):
+        shown = column.as_read(shown)
         low, high, all_codes = shown.lo, shown.hi, len(column.intervals.scaled) or column.domain_size
     else:
         hierarchy = column.hierarchy

@@ -145,7 +145,7 @@ def _feature(plan: Plan, column: QuasiIdentifier, shown: Shown, shows: npt.NDArr
     numbers = None if _as_labels(plan, column) else scale_of(column)
     if numbers is None:
         return _label_feature(column, shown, shows)
-    low, high = numbers.ends(column, shown)
+    low, high = numbers.ends(column, column.as_read(shown) if isinstance(column, FreeColumn) else shown)
     low, high = np.where(shows, low, numbers.least), np.where(shows, high, numbers.greatest)
     return OrderedFeature(column.name, low, high, numbers.decimals)
 

@@ -178,6 +178,7 @@ class _Published:
             return cls(groups, shown.lo, shown.hi, False, column.members(shown))
         if isinstance(column, FreeColumn):
             scale = scale_of(column)
+            shown = column.as_read(shown)
             low, high, whole = _free_ends(column, scale, shown.lo, shown.hi)
         else:
             hierarchy = column.hierarchy

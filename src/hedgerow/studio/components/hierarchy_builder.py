@@ -31,7 +31,8 @@ COUNTS = {
 }
 MOST_PREVIEWED = 2_000
 PUBLISHED = {"": "nothing is told (*)", "set": "all of them are told, such as a|b"}
-"""What groups of a column without a tree are published as, with words for each."""
+FIGURES = {"": "from the least to the greatest number", "mean": "the mean of its numbers", "median": "their median"}
+"""What groups are published as, of a column without a tree and of one of free intervals, with words for each."""
 """Rows of a tree that a preview shows; the dialog has no room for more."""
 
 Apply = Callable[[dict[str, Any], Hierarchy | None], Awaitable[tuple[Problem, ...]]]
@@ -152,7 +153,9 @@ class HierarchyBuilder:
             for field in rule.fields if rule is not None else ():
                 self._field(field)
             if self._kind == "free":
-                ui.label("Each group is published as the range of its numbers. Limits are cuts and a width.")
+                ui.label("A group has a range of numbers. Limits of it are cuts and a width.")
+                self._ask_published(FIGURES, "Each group is published as")
+                self._text("decimals", "Decimal places of a mean or median", "if empty, one")
                 note = "if empty, both ends are exact values of people"
                 self._text("snap", "Move published ends out to multiples of", note)
             elif self._kind == "tree":
@@ -162,13 +165,17 @@ class HierarchyBuilder:
                 pasted.classes("w-full").props("outlined dense autogrow debounce=250 data-testid=builder-pasted")
                 pasted.on_value_change(theme.safely(lambda event: self._pasted(event.value or "")))
             elif rule is None and self._coarsened:
-                shown = ui.select(PUBLISHED, value=self._typed["publish"], label="Where a group has several values")
-                shown.classes("w-full").props("outlined dense data-testid=builder-publish")
-                shown.on_value_change(lambda event: self._type("publish", event.value))
+                self._ask_published(PUBLISHED, "Where a group has several values")
                 note = "of sets only; if empty, any number"
                 self._text("values", "At most so many values in a set", note)
             elif rule is None:
                 ui.label("Every value is another one.").classes("muted")
+
+    def _ask_published(self, ways: dict[str, str], label: str) -> None:
+        now = self._typed["publish"]
+        shown = ui.select(ways, value=now if now in ways else "", label=label)
+        shown.classes("w-full").props("outlined dense data-testid=builder-publish")
+        shown.on_value_change(lambda event: self._type("publish", event.value))
 
     def _field(self, field: Field) -> None:
         if not field.choices:

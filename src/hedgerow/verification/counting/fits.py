@@ -12,6 +12,7 @@ import numpy as np
 from hedgerow.types import BoolArray, IntArray
 from hedgerow.verification.counting.bipartite import TooMuch
 from hedgerow.verification.values.columns import Cell, Column, FreeJudge, SuppressibleJudge, TreeJudge
+from hedgerow.verification.values.figures import FigureJudge
 from hedgerow.verification.values.numbers import Exact, read_number, read_span
 from hedgerow.verification.values.sets import SetJudge
 
@@ -106,7 +107,7 @@ def fits_of(
         return _in_order(judge, values, labels, keeps)
     if len(values) * len(labels) > MOST_CELLS:
         raise TooMuch
-    if isinstance(judge, SetJudge):
+    if isinstance(judge, SetJudge | FigureJudge):
         fitting = [
             [judge.covers(value, label) and not (keeps and judge.breaks(value, label)) for label in labels]
             for value in values

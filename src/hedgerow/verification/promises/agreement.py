@@ -99,7 +99,9 @@ def _kept_back(plan: Plan) -> str | None:
 
 def _of_other_columns(published: Published) -> list[str]:
     plan, facts = published.plan, published.facts
-    free = [name for name in plan.quasi_identifiers if plan.attributes[name].free]
+    free = [
+        name for name in plan.quasi_identifiers if plan.attributes[name].free and name not in plan.publishes_instead
+    ]
     limited = {
         name: limit.describe()
         for name in plan.quasi_identifiers

@@ -11,6 +11,7 @@ from typing import Any
 from hedgerow.plan import Attribute, HierarchySpec, Limit, Plan
 from hedgerow.verification.values.bands import Bands
 from hedgerow.verification.values.dates import Dates
+from hedgerow.verification.values.figures import FigureJudge
 from hedgerow.verification.values.judge import Cell as Cell
 from hedgerow.verification.values.judge import Column as Column
 from hedgerow.verification.values.judge import Risk
@@ -267,6 +268,9 @@ def _column_as_is(
     if attribute.publish == "set":
         sets = SetJudge.of(attribute)
         return sets if original is None else sets.given(original)
+    if attribute.publish in ("mean", "median"):
+        figures = FigureJudge.of(attribute)
+        return figures if original is None else figures.given(original)
     if attribute.free:
         free = _free_column(attribute)
         return free if original is None else free.given(original)
