@@ -417,7 +417,7 @@ def _blocking(microdata: Microdata, plan: Plan, code: str, message: str) -> Prob
         if cause.alone:
             message += f" The limit of {cause.attribute!r} ({cause.limit}) alone withholds {cause.alone:,}."
         elif cause.saves:
-            message += f" Without the limit of {cause.attribute!r} ({cause.limit}) it were {cause.saves:,} fewer."
+            message += f" Without the limit of {cause.attribute!r} ({cause.limit}) it would be {cause.saves:,} fewer."
     hints = [f"{lift.attribute}: {lift.change} saves {lift.saves:,}" for lift in found.lifts[:3]]
     return Problem(code, message, hint="; ".join(hints) or "lower k, or lift several limits together")
 

@@ -70,7 +70,7 @@ def assess(
     withheld: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Leave out records that have nothing but this text, such as '*', in these columns."
+            metavar="TEXT", help="Leave out records that have only this text, such as '*', in all these columns."
         ),
     ] = None,
     require: Annotated[

@@ -17,13 +17,14 @@ def attack(
     original: Annotated[Path, typer.Option(metavar="FILE", help="The table that it was made from.")],
     link: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Its private link table. Without it, a row that may be theirs counts as it."),
+        typer.Option(
+            metavar="FILE",
+            help="Its private link table. Without it, any row that could be the person's counts as found.",
+        ),
     ] = None,
     control: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="People who are not in the release: what is guessed of them is the baseline."
-        ),
+        typer.Option(metavar="FILE", help="People who are not in the release: guesses about them are the baseline."),
     ] = None,
     columns: Annotated[
         str | None,
@@ -50,7 +51,7 @@ def attack(
     noise: Annotated[
         float, typer.Option(min=0, max=1, help="How much of what the attacker knows is wrong: 0.1 is one cell in ten.")
     ] = 0.0,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="That of the intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Picks the people, and what the attacker draws.")] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a page to this file, .html.")

@@ -200,7 +200,7 @@ class Catalogue:
             except DataError:
                 suspect(f"It is not known whether {what}.")
                 message = "Spark was lost while the table was put into place: it is there whole, or not at all."
-                hint = "look whether it is there; if not, run it again"
+                hint = "check whether it is there; if not, run the same again"
                 raise DoneBut(Problem("in-doubt", message, self.target.shown, hint)) from None
             if not done:
                 raise error

@@ -160,7 +160,7 @@ def _chosen(data: Any, engine: str, numbered: _Numbered | None) -> EngineDescrip
         message = f"{numbered.what} the numbers of records, which only the {knows} engine knows."
         hint = f"{numbered.without}, or export the table to a file first"
         if is_local(data):
-            hint = f"leave the engine to us and write to a folder, or {numbered.without}"
+            hint = f"omit --engine and write to a folder, or {numbered.without}"
         raise HedgerowError(Problem("usage", message, hint=hint))
     return chosen
 

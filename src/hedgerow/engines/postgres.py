@@ -366,7 +366,7 @@ class PostgresSession(SqlDialect):
         if ended is None:
             suspect(f"It is not known whether {what}.")
             message = "The connection was lost while the table was put into place: it is there whole, or not at all."
-            hint = "look whether it is there; if not, run it again"
+            hint = "check whether it is there; if not, run the same again"
             raise DoneBut(Problem("in-doubt", message, self.place, hint)) from None
         if not ended:
             raise error

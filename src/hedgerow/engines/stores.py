@@ -200,7 +200,7 @@ def _settled(store: Hadoop, what: str, put: Callable[[], None], is_there: Callab
         except DataError:
             suspect(f"It is not known whether {what}.")
             message = "The store failed while the release was put in place: it is there whole, or not at all."
-            hint = "look whether it is there; if not, run it again"
+            hint = "check whether it is there; if not, run the same again"
             raise DoneBut(Problem("in-doubt", message, store.place, hint)) from None
         if not done:
             raise error

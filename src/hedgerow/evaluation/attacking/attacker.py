@@ -167,7 +167,7 @@ def attack(
     noise
         How much of what the attacker knows is wrong, from 0 to 1: such cells are those of somebody else.
     confidence
-        That of the intervals.
+        Confidence level of the intervals.
     seed
         Picks the people, what is wrong, and the draws among rows that fit alike.
 

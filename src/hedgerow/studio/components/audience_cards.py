@@ -33,7 +33,7 @@ class AudienceCards:
             for audience in AUDIENCES.values():
                 self._card(audience, audience.is_for(plan))
         if not any(audience.is_for(plan) for audience in AUDIENCES.values()):
-            ui.label("The numbers below are your own: none of the three.").classes("muted small").props(
+            ui.label("The numbers below are your own; they match none of the three.").classes("muted small").props(
                 "data-testid=own-numbers"
             )
 

@@ -169,7 +169,7 @@ class HierarchyBuilder:
                 note = "of sets only; if empty, any number"
                 self._text("values", "At most so many values in a set", note)
             elif rule is None:
-                ui.label("Every value is another one.").classes("muted")
+                ui.label("Every value is different.").classes("muted")
 
     def _ask_published(self, ways: dict[str, str], label: str) -> None:
         now = self._typed["publish"]

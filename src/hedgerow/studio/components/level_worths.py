@@ -35,7 +35,7 @@ class LevelWorths:
         self._title()
         with self._folded as opened:
             text = f"From 0 to {MOST_WORTH}, the values themselves first; a higher level may never be worth more. "
-            ui.label(f"{text}Left empty, what a level is worth is computed.").classes("muted small")
+            ui.label(f"{text}Leave it empty, and the worth of each level is computed.").classes("muted small")
             self._place = ui.column().classes("w-full gap-2")
         opened.on_value_change(theme.safely(lambda event: self.load() if event.value else None))
         if opened.value:

@@ -57,7 +57,9 @@ class ReportCard:
         self._session, self._run = session, run
         with theme.card():
             theme.heading("Report")
-            ui.label("What is left empty is a blank line on the page, to be filled in by hand.").classes("muted small")
+            ui.label("Whatever you leave empty becomes a blank line on the page, to fill in by hand.").classes(
+                "muted small"
+            )
             self._fields: dict[str, Any] = {}
             for part, fields in PARTS.items():
                 ui.label(part).classes("small font-bold")

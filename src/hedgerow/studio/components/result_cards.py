@@ -93,7 +93,7 @@ def show_limits(run: Run) -> None:
             )
         head = ["column", "limit", "broken", "withheld because of it", "withheld by it alone", "may lose", "lost"]
         marked_table(head, rows, label="limits", numbers=range(2, 7), wraps=[1], testid="limits-table")
-        ui.label("Withheld because of it: so many records fewer would stay behind without this one limit.").classes(
+        ui.label("Withheld because of it: how many fewer records would be withheld without this one limit.").classes(
             "muted small"
         )
 
@@ -116,7 +116,7 @@ def show_withheld(run: Run) -> None:
             ui.label("No release within the limits withholds fewer.").classes("muted small")
         theme.heading("Rules")
         if not facts.get("rules"):
-            ui.label("The plan wishes for no distinction between values.").classes("muted")
+            ui.label("The plan asks for no distinction between values.").classes("muted")
             return
         rows = [
             [

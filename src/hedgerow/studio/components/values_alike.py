@@ -33,9 +33,9 @@ class ValuesAlike:
 
     def __init__(self, session: Session, column: str, changed: Callable[[], Awaitable[object]]) -> None:
         self._session, self._bench, self._column, self._changed = session, session.bench, column, changed
-        ui.label("Values may count as one, such as all codes that begin alike: give the column a hierarchy.").classes(
-            "muted small"
-        )
+        ui.label(
+            "Some values may count as one, such as all codes with the same beginning: give the column a hierarchy."
+        ).classes("muted small")
         with ui.row().classes("w-full items-center gap-2"):
             self._level = ui.select({}, label="Values count as different by").classes("grow")
             theme.mark(self._level.props("outlined dense"), f"alike-level-{column}")

@@ -147,7 +147,7 @@ def _show_folder(session: Session, chosen: Any) -> None:
     if session.settings.team and not files:
         return
     with theme.card():
-        theme.heading("Pick a file on this machine")
+        theme.heading("Choose a file on this machine")
         if files:
             with ui.column().classes("w-full gap-1").style("max-height: 14rem; overflow: auto"):
                 for path in files:

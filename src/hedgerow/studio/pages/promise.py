@@ -114,7 +114,7 @@ class _Form:
                 self._number(label, plan.privacy.k, self._take_k, "k")
                 self._chance = ui.label(chance_of(plan.privacy.k)).classes("chip").style("white-space: nowrap")
                 self._chance.props("data-testid=chance role=status")
-            ui.label("So likely somebody in the smallest group is found.").classes("muted small")
+            ui.label("How likely somebody in the smallest group is found.").classes("muted small")
             threshold = "" if plan.threshold is None else f"{plan.accepted:g}"
             label = f"Risk of being found that is just acceptable (empty: {USUAL.threshold:g})"
             self._text(label, threshold, "threshold", lambda value: self._bench.change(threshold=value or None))

@@ -173,7 +173,7 @@ class _Screen:
 
     def _show_changes(self, view: StoreView) -> None:
         with theme.card():
-            theme.heading("Change it by a file")
+            theme.heading("Change it from a file")
             text = f"{format_titles()}; {view.key} names the records. Each file makes one new version."
             ui.label(text).classes("muted small")
             with ui.element("div").classes("studio-grid"):
