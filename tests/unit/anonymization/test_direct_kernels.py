@@ -8,12 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba as nb
 import numpy as np
 import pytest
 from numba.core import types
+from numba.core.registry import cpu_target
 
 from hedgerow.anonymization import preparing
 from hedgerow.anonymization.kernels import Compiling, direct, entries, keeping, load_compiling, load_signatures
+from hedgerow.anonymization.kernels.making import OnDemand, compiling
+from hedgerow.anonymization.kernels.signatures import GIVES_ARRAYS
 from tests.processes.interpreters import COMMAND, run
 
 
@@ -29,8 +33,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     def made(name: str) -> tuple[Any, direct.Kernel]:
         compiled = numba_one(name)
+        before = set(compiled.overloads)
+        with compiling():
+            assert entries.keep(name, compiled, load_signatures()[name], folder)
+        assert set(compiled.overloads) == before  # its entry alone was compiled
         compiled.compile(load_signatures()[name])
-        assert entries.keep(name, compiled, load_signatures()[name], folder)
         found = direct.found(name, folder)
         assert found is not None
         return compiled, found
@@ -111,16 +118,41 @@ def test_every_kernel_takes_what_an_entry_can_give_it() -> None:
 
 
 def test_a_kernel_that_gives_arrays_is_left_to_numba(tmp_path: Path) -> None:
-    name = "clusters.plant"
-    assert not direct.is_there(name, keeping.folder_of("clusters"))
+    assert {"clusters.plant"} == GIVES_ARRAYS
+    assert not direct.is_there("clusters.plant", keeping.folder_of("clusters"))
     with pytest.raises(entries.NotPossible):
         entries._results(types.Tuple((types.int64[::1], types.int64)))
+
+
+def test_what_is_compiled_for_a_kernel_serves_others_and_becomes_machine_code_when_asked_for() -> None:
+    def half(x: float) -> float:
+        if x < 0:
+            raise ValueError("less than nothing")
+        return x / 2
+
+    njit: Any = nb.njit
+    inside, outside = njit(half), cpu_target.target_context.codegen()
+    with compiling():
+        inside.compile((types.float64,))  # which asks where the way in from Python lies
+        assert isinstance(inside.overloads[types.float64,].library, OnDemand)
+        within = njit(no_cpython_wrapper=True)(half)
+        within.compile((types.float64,))
+        library = within.overloads[types.float64,].library
+        assert not any(outside._engine.is_symbol_defined(one.name) for one in library.get_defined_functions())
+    assert outside._library_class is not OnDemand
+
+    twice = njit(lambda x: within(x) + within(x))
+    assert inside(3.0) == 1.5
+    assert twice(3.0) == 3.0
+    with pytest.raises(ValueError, match="less than nothing"):
+        twice(-1.0)
 
 
 def test_a_file_that_is_cut_off_or_foreign_is_not_called(pair: Any, tmp_path: Path) -> None:
     name = "lattice.mark_below"
     compiled, _ = pair(name)
-    assert entries.keep(name, compiled, load_signatures()[name], tmp_path)
+    with compiling():
+        assert entries.keep(name, compiled, load_signatures()[name], tmp_path)
     file = tmp_path / direct.file_name(name)
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole[: len(whole) // 2], b"", b"\n", b"{}\n" + whole.partition(b"\n")[2]):
@@ -161,4 +193,5 @@ def test_a_kernel_is_kept_once_it_is_compiled(tmp_path: Path, monkeypatch: pytes
     assert not direct.is_there(name, tmp_path)
     kernel(*given)
     assert direct.is_there(name, tmp_path)
+    assert isinstance(kernel._kernel, direct.Kernel)
     assert preparing.kernel_names()

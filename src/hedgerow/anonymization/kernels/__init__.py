@@ -41,10 +41,10 @@ class Kernels:
 
 
 class Compiling:
-    """A kernel of numba's, whose machine code is kept for direct calls once it is compiled."""
+    """A kernel that is compiled when it is first called: for direct calls if that can be done, else by numba."""
 
     def __init__(self, name: str, kernel: Any) -> None:
-        self._name, self._kernel, self._kept = name, kernel, False
+        self._name, self._kernel, self._ready = name, kernel, False
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it, after compiling it if need be."""
@@ -53,18 +53,25 @@ class Compiling:
 
     def compile(self, signature: tuple[Any, ...]) -> None:
         """Compile it, and keep what comes of it."""
-        if self._kept:
+        if self._ready:
             return
-        self._kernel.compile(signature)
-        self._kept = True
-        from hedgerow.anonymization.kernels.entries import keep
-        from hedgerow.anonymization.kernels.keeping import folder_of, is_kept
+        from hedgerow.anonymization.kernels import direct, entries
+        from hedgerow.anonymization.kernels.keeping import folder_of
+        from hedgerow.anonymization.kernels.making import compiling
+        from hedgerow.anonymization.kernels.signatures import GIVES_ARRAYS
 
-        if is_kept():
-            keep(self._name, self._kernel, signature, folder_of(self._name.partition(".")[0]))
+        with compiling():
+            if self._name not in GIVES_ARRAYS:
+                folder = folder_of(self._name.partition(".")[0])
+                if not direct.is_there(self._name, folder):
+                    entries.keep(self._name, self._kernel, signature, folder)
+                self._kernel = direct.found(self._name, folder) or self._kernel
+            if hasattr(self._kernel, "compile"):
+                self._kernel.compile(signature)
+        self._ready = True
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever numba says of it."""
+        """Whatever is said of it by whoever compiled it."""
         return getattr(self._kernel, name)
 
 

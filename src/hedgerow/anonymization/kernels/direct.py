@@ -1,8 +1,8 @@
 """Compiled kernels called without numba, whose import and registries cost most of what a small release takes.
 
-Beside numba's own files lies, for every kernel that was compiled, its machine code behind one entry: a function that is
-given the address of a row of numbers, where arrays lie and how long they are, and the numbers among the arguments.
-``entries.py`` makes that file, once; here it is read and called, with LLVM alone.
+What is kept of a kernel that was compiled is its machine code behind one entry: a function that is given the address of
+a row of numbers, where arrays lie and how long they are, and the numbers among the arguments. ``entries.py`` makes that
+file, once; here it is read and called, with LLVM alone.
 
 Python's lock is not held meanwhile. Arguments are checked, since nothing else would: an array of another type, or one
 that does not lie in one piece, is refused.

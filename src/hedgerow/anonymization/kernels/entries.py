@@ -1,7 +1,7 @@
 """Making, once, the machine code by which a kernel is called without numba: see ``direct.py``.
 
-What numba has compiled gets one function more, its entry, which takes arguments from a row of numbers. The ways in from
-Python are left out, and what they need of numba with them. Memory that a kernel asks for itself comes from the system.
+What numba has compiled gets one function more, its entry, which takes arguments from a row of numbers. There is no way
+in from Python, nor anything of numba that such a way needs. Memory that a kernel asks for comes from the system.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from llvmlite import ir
 from numba.core import types as numba_types
 from numba.np.arrayobj import populate_array
 
+from hedgerow.anonymization.kernels.compiling import inner
 from hedgerow.anonymization.kernels.direct import SLOTS, entry_of, file_name
 
 types: Any = numba_types
@@ -78,12 +79,14 @@ class NotPossible(Exception):
 
 
 def keep(name: str, kernel: Any, signature: tuple[Any, ...], folder: Path) -> bool:
-    """Write the machine code of a compiled kernel, unless it needs numba; says whether it is there then."""
-    compiled = kernel.overloads.get(tuple(signature))
-    if compiled is None:
-        return False
+    """Compile a kernel and write the machine code of its entry, unless it needs numba; says whether it is there."""
+    from hedgerow.anonymization.kernels.telling import announce
+
+    announce(name)
+    bare = inner(kernel.py_func)
+    bare.compile(signature)
     try:
-        head, code = _made(name, compiled)
+        head, code = _made(name, bare.overloads[tuple(signature)])
     except (NotPossible, AttributeError):  # or LLVM is too old for this
         return False
     target = folder / file_name(name)

@@ -274,3 +274,6 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "width_runs.cut_cells": (NUMBERS, NUMBERS, NUMBERS, TABLE, NUMBERS, NUMBERS, NUMBER, NUMBERS),
 }  # fmt: skip
 """Argument types by ``module.function``."""
+
+GIVES_ARRAYS = frozenset({"clusters.plant"})
+"""Kernels that give arrays of their own back, which only numba can hand over."""

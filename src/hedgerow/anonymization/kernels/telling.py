@@ -5,6 +5,7 @@ It is always logged. Whoever runs commands for people asks to be told with :func
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -53,27 +54,26 @@ def tell(teller: Callable[[str, int], None]) -> None:
     _tellers.append(teller)
 
 
+def announce(name: str) -> None:
+    """Tell that a kernel is going to be compiled; within :func:`refusing`, refuse it."""
+    if _refused.get():
+        raise NotCompiled
+    seconds = SECONDS.get(name, 1)
+    logging.getLogger(__name__).info("compiling %s for this machine, once: about %d s", name, seconds)
+    for teller in _tellers:
+        teller(name, seconds)
+
+
 @cache
 def listen() -> None:
-    """Let numba say when it compiles."""
-    import logging
-
+    """Let numba say when it compiles a kernel that it keeps itself."""
     from numba.core import event
-
-    log = logging.getLogger(__name__)
 
     class Compiling(event.Listener):
         def on_start(self, happening: Any) -> None:
             function = happening.data["dispatcher"]
-            if not _is_kernel(function):
-                return
-            if _refused.get():
-                raise NotCompiled
-            name = name_of(function)
-            seconds = SECONDS.get(name, 1)
-            log.info("compiling %s for this machine, once: about %d s", name, seconds)
-            for teller in _tellers:
-                teller(name, seconds)
+            if _is_kernel(function):
+                announce(name_of(function))
 
         def on_end(self, happening: Any) -> None:
             """Nobody asks."""
