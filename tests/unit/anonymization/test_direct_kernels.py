@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import runpy
 import struct
 import sys
 from pathlib import Path
@@ -146,6 +147,18 @@ def test_what_is_compiled_for_a_kernel_serves_others_and_becomes_machine_code_wh
     assert twice(3.0) == 3.0
     with pytest.raises(ValueError, match="less than nothing"):
         twice(-1.0)
+
+
+def test_what_numba_has_kept_is_loaded_while_a_kernel_is_compiled(tmp_path: Path) -> None:
+    file = tmp_path / "kept.py"
+    file.write_text("import numba as nb\n@nb.njit(cache=True)\ndef third(x):\n    return x / 3\n")
+    before = runpy.run_path(str(file))["third"]
+    before.compile((types.float64,))
+    after = runpy.run_path(str(file))["third"]
+    with compiling():
+        after.compile((types.float64,))
+    assert sum(after.stats.cache_hits.values()) == 1
+    assert before(6.0) == after(6.0) == 2.0
 
 
 def test_a_file_that_is_cut_off_or_foreign_is_not_called(pair: Any, tmp_path: Path) -> None:

@@ -25,8 +25,13 @@ from numba.core.registry import cpu_target
 class OnDemand(codegen.JITCodeLibrary):
     """Compiled functions that become machine code when somebody asks where one of them lies."""
 
+    _compiled_object: bytes | None = None
+
     def _finalize_final_module(self) -> None:
-        self._waits = True
+        self._waits = self._compiled_object is None
+        if not self._waits:  # numba kept it, and has loaded it
+            super()._finalize_final_module()
+            return
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
