@@ -41,6 +41,7 @@ OLDEST := .venv-oldest/.stamp-dev
 
 # The tools that the benchmarks compare with want other versions than we do: an environment of their own.
 PEERS := .peers/.stamp-made
+ANONYMETER := .peers-anonymeter/.stamp-made
 
 step = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
@@ -107,11 +108,11 @@ prepare: $(CORE) ## Compile all kernels now, so that no command waits for it lat
 	@$(BIN)/hedgerow prepare
 
 .PHONY: bench
-bench: $(DEV) $(PEERS) ## Measure time, memory and loss beside other tools, say what changed, and write the page
+bench: $(DEV) $(PEERS) $(ANONYMETER) ## Measure time, memory and loss beside other tools, say what changed, and write the page
 	@$(BIN)/python -m benchmarks
 
 .PHONY: peers
-peers: $(PEERS) ## Make .peers with the tools that the benchmarks compare with
+peers: $(PEERS) $(ANONYMETER) ## Make .peers and .peers-anonymeter with the tools that the benchmarks compare with
 
 .PHONY: torture
 torture: system-packages $(DEV) ## Attack it for hours: faults, kills, hostile bytes, tampering (MINUTES=120 SEED=… ONLY=…)
@@ -166,7 +167,7 @@ constraints: $(MADE) ## Pin the newest versions that pyproject.toml allows, in c
 
 .PHONY: clean
 clean: ## Remove the environments, the caches and everything built
-	@rm -rf .venv .venv-3.* .venv-oldest .peers $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
+	@rm -rf .venv .venv-3.* .venv-oldest .peers .peers-anonymeter $(DEMO) site dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov torture-failures
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: help
@@ -226,3 +227,9 @@ $(PEERS): benchmarks/peers.txt | $(MADE)
 	@$(BIN)/python -m venv --clear .peers
 	@if .peers/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/peers.txt; then touch $@; \
 	else echo "They cannot be installed here: the benchmarks go on without them." >&2; rm -rf .peers; fi
+
+$(ANONYMETER): benchmarks/anonymeter.txt | $(MADE)
+	@echo "Making .peers-anonymeter (a minute or so)"
+	@$(BIN)/python -m venv --clear .peers-anonymeter
+	@if .peers-anonymeter/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/anonymeter.txt; then touch $@; \
+	else echo "It cannot be installed here: the benchmarks go on without it." >&2; rm -rf .peers-anonymeter; fi

@@ -20,6 +20,7 @@ from benchmarks.results import FILE, Report, Results, Section, committed_results
 NAMES = (
     "commands", "clustering", "improve", "peers", "sweep", "partition", "diverse", "microaggregation", "lattice",
     "research", "maintenance", "engines", "cores", "studio", "households",
+    "risk",
 )  # fmt: skip
 PAGE = DOCS / "benchmarks.md"
 

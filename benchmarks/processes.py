@@ -16,6 +16,8 @@ LAUNCHER = Path(__file__).parent / "launch.py"
 PYTHON = sys.executable
 PEERS = ROOT / ".peers" / "bin" / "python"
 """The environment of the peers, which ``make`` makes; their versions of numpy and pandas are not ours."""
+ANONYMETER = ROOT / ".peers-anonymeter" / "bin" / "python"
+"""That of anonymeter, whose numpy is neither ours nor that of the other peers."""
 
 
 class Failed(Exception):
