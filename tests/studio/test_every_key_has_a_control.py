@@ -26,6 +26,7 @@ from hedgerow.studio.pages import data, limits, promise, run
 from hedgerow.studio.sessions import Session
 from tests.cases.messy_export import write_messy_export
 
+POINT = ("at", "quantile", "fewest")
 CONTROLS = {
     **{f"data.{key}": f"read-{key}" for key in ("delimiter", "encoding", "quote", "header", "decimal", "thousands")},
     **{f"data.{key}": f"read-{key}" for key in ("dates", "missing", "missing_in", "sheet", "labels", "output")},
@@ -44,6 +45,8 @@ CONTROLS = {
     "attributes.snap": "builder-snap",
     "attributes.unknown": "builder-unknown",
     "attributes.numeric": "builder-numeric",
+    **{f"attributes.treat.{end}.{key}": f"treat-{end}-PLZ" for end in ("top", "bottom") for key in POINT},
+    **{f"attributes.treat.{key}": f"treat-{key}-PLZ" for key in ("round", "dates")},
     "attributes.limit.level": "level",
     "attributes.limit.nodes": "LimitTree",
     "attributes.limit.cuts": "CutLine",
@@ -90,12 +93,11 @@ CONTROLS = {
     "threshold": "threshold",
     "seed": "seed",
 }
-FREE, POINT = "Gewicht (kg)", ("at", "quantile", "fewest")
+FREE = "Gewicht (kg)"
 NEED_NONE = {
     "attributes.hierarchy.bottom": "as attributes.treat.bottom.at, from which it is filled in",
     "attributes.hierarchy.top": "as attributes.treat.bottom.at, from which it is filled in",
-    **{f"attributes.treat.{end}.{key}": "said in the plan file so far" for end in ("top", "bottom") for key in POINT},
-    **{f"attributes.treat.{key}": "said in the plan file so far" for key in ("round", "dates", "form")},
+    "attributes.treat.form": "days are written as data.dates says",
     "data.format": "the ending of a file says it, and only files with an ending that is known are taken",
     "attributes.hierarchy.file": "a file that is brought is written out as a tree, so that the plan needs no other file",
     "unit.publish": "there is one way so far",

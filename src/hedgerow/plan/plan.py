@@ -149,6 +149,11 @@ class Plan(PlanModel):
             privacy = privacy.model_copy(update={"k_map": None, "presence": None})
         return self.model_copy(update={"population": None, "privacy": privacy})
 
+    def untreated(self) -> Plan:
+        """Return the plan by which a table is read as it is, whatever becomes of its values."""
+        attributes = {name: one.model_copy(update={"treat": None}) for name, one in self.attributes.items()}
+        return self.model_copy(update={"attributes": attributes})
+
     def _with_form(self, attribute: Attribute) -> Attribute:
         """Return a column that says how its days are written, where the plan says it for all."""
         spec, form = attribute.hierarchy, self.data.dates

@@ -172,11 +172,20 @@ def _remarks(facts: Facts, plan: Plan, accepted: float) -> Iterator[Remark]:
         return
     yield _risk(facts, accepted)
     yield from _diversity(facts, plan)
-    exact = [name for name in plan.columns("other") if name in plan.as_they_are and plan.attributes[name].treat is None]
+    as_they_are = {name: plan.attributes[name].treat for name in plan.columns("other") if name in plan.as_they_are}
+    exact = [name for name, treat in as_they_are.items() if treat is None]
     others = [shorten(column, LONGEST_NAME) for column in exact]
     if others:
         text = f"Published exactly as in the original, and protected by nothing: {first_of(others, MOST_NAMED)}."
         yield Remark("exact-columns", text, True)
+    below = [
+        shorten(name, LONGEST_NAME)
+        for name, treat in as_they_are.items()
+        if treat is not None and treat.round is None and treat.dates is None
+    ]
+    if below:
+        text = "Published exactly as in the original up to a point, and protected by nothing within it: "
+        yield Remark("exact-columns", f"{text}{first_of(below, MOST_NAMED)}.", True)
     few = facts.get("estimated_risk", "weights_of_few")
     if plan.publishes_weights and isinstance(few, int) and few:
         rows = counted(few, "row has a sampling weight", "rows have a sampling weight")

@@ -34,6 +34,10 @@ class Advice:
 def advice_on(column: ColumnView, plan: Plan) -> Iterator[Advice]:
     """Yield what is still to be decided about a column."""
     attribute = plan.attributes.get(column.name)
+    published = attribute is not None and attribute.role != "identifier" and not attribute.free
+    if attribute is not None and published and column.treat and attribute.treat is None:
+        text = "Few people have numbers far from all others, which may tell who they are."
+        yield Advice(text, "Publish these as one value", {"treat": column.treat})
     if attribute is None or attribute.role != "quasi-identifier":
         return
     if len(column.bars) == 1 and not column.missing:  # everybody has the same: there is nothing to decide

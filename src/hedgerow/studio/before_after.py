@@ -46,7 +46,7 @@ def before_and_after(release: Release, data: str) -> dict[str, Any]:
     if not isinstance(release.rows.link, np.ndarray):
         return {"columns": columns, "linked": False, "sizes": [], "rows": _first_rows(release, columns)}
     record_of_row, table = release.record_of_row, release.table
-    source = local.read(data, release.plan)
+    source = local.read(data, release.plan.untreated())
     behind = np.setdiff1d(np.arange(source.records), record_of_row)
     withheld = [int(record) for record in behind[_spread(len(behind), WITHHELD)]]
     picked: dict[int, int] = {}

@@ -385,6 +385,7 @@ def _told(seen: Any) -> Answer:
                 "level": proposal.level,
                 "leaves": proposal.leaves,
                 "delicate": proposal.delicate,
+                "treat": yaml.safe_load(proposal.treat) if proposal.treat else None,
                 "missing": 1 - column.filled / column.records if column.counts else 1.0,
                 "kind": "" if spread is None else spread.kind,
                 "bars": () if spread is None else [(_short(label), count) for label, count in spread.bars],

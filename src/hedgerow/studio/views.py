@@ -29,8 +29,9 @@ class ColumnView:
         Whether its values can be told apart; whether nearly every record has its own.
     missing
         Share of the records that have no value.
-    role, seen, notes, rule, unknown, level, leaves, delicate
-        What is proposed for it: see :class:`~hedgerow.evaluation.drafting.propose.Proposal`; the rule as plain data.
+    role, seen, notes, rule, unknown, level, leaves, delicate, treat
+        What is proposed for it: see :class:`~hedgerow.evaluation.drafting.propose.Proposal`; the rule and the treatment
+        as plain data.
     kind, bars
         How its values are spread: see :class:`~hedgerow.evaluation.drafting.distribution.Distribution`; no kind without
         values.
@@ -50,6 +51,7 @@ class ColumnView:
     leaves: str = ""
     delicate: bool = False
     missing: float = 0.0
+    treat: Any = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> ColumnView:

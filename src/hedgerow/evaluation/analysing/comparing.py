@@ -25,7 +25,6 @@ from hedgerow.evaluation.analysing.side_by_side import Coefficient, Moved, Prope
 from hedgerow.evaluation.analysing.spread import Spread, spread_numbers, spread_texts
 from hedgerow.evaluation.analysing.typed import TypedRelease, read_release, typed_release
 from hedgerow.microdata import read_table
-from hedgerow.plan import Plan
 from hedgerow.release import Release
 from hedgerow.types import IntArray
 from hedgerow.verification.reading.link import read_link
@@ -79,7 +78,7 @@ def utility(
     for name in columns or ():
         made[name]  # refuses a column that is not there
     names = [name for name in made.columns if columns is None or name in columns]
-    table = read_table(original, _untreated(made.plan))
+    table = read_table(original, made.plan.untreated())
     pairs = None
     if link is not None:
         told = read_link(link)
@@ -87,12 +86,6 @@ def utility(
     elif isinstance(release, Release) and isinstance(release.rows.link, np.ndarray):
         pairs = release.rows.link, np.arange(len(release.rows.link))
     return _side_by_side(_Both.of(made, table.columns, names), regress, pairs)
-
-
-def _untreated(plan: Plan) -> Plan:
-    """Return a plan by which the original is read as it is."""
-    attributes = {name: one.model_copy(update={"treat": None}) for name, one in plan.attributes.items()}
-    return plan.model_copy(update={"attributes": attributes})
 
 
 def _typed(release: str | Path | TypedRelease | Release) -> TypedRelease:

@@ -81,7 +81,7 @@ def _with_treatment(column: SeenColumn, proposal: Proposal) -> Proposal:
     if found is None:
         return proposal
     ends = [f"{about(count)} far {word}" for word, count in (("above", found.above), ("below", found.below)) if count]
-    note = f"Check: {' and '.join(ends)} all others: the number alone may tell who it is. Published as one value:"
+    note = f"Check: {' and '.join(ends)} all others: the number alone may tell who they are."
     return replace(proposal, notes=(*proposal.notes, note), treat=found.treat)
 
 

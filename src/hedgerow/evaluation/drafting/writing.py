@@ -111,7 +111,7 @@ def _attribute(
     if proposal.treat:
         inner = value.removeprefix("{").removesuffix("}")
         first = inner if inner.startswith("role:") else f"role: {inner}"
-        hint = (f"  # {key}: {{{first}, treat: {proposal.treat}}}",)
+        hint = ("  # This line publishes such as one value:", f"  # {key}: {{{first}, treat: {proposal.treat}}}")
     return "\n".join([*(f"  # {line}" for line in lines), *hint, entry, ""])
 
 

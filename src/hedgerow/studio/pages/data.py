@@ -24,6 +24,7 @@ from hedgerow.studio.components.drop_zone import DropZone
 from hedgerow.studio.components.people_question import show_people_question
 from hedgerow.studio.components.reading_card import show_reading_card
 from hedgerow.studio.components.roles import ABOUT_ROLES, ROLES, give_role
+from hedgerow.studio.components.treatment_fields import show_treatment_fields
 from hedgerow.studio.files import StoredFile
 from hedgerow.studio.sessions import Session
 from hedgerow.studio.views import ColumnView
@@ -294,6 +295,7 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
         elif role != "identifier":
             _show_title(session, column)
+            show_treatment_fields(session, column)
         if column.nearly_unique and role in ("sensitive", "other"):
             theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
         for number, advice in enumerate(advice_on(column, plan)):
