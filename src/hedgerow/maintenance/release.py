@@ -49,6 +49,7 @@ from hedgerow.plan.concepts import METHODS, objectives
 from hedgerow.plan.plan import settled_plan
 from hedgerow.release import Release, check_targets, publish
 from hedgerow.types import BoolArray, Improve, IntArray, Progress, silent
+from hedgerow.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -460,7 +461,7 @@ class MaintainedRelease:
         """Work a version out anew, and make sure that it is what it was."""
         row = self._archive.row(version)
         made = rebuilt(self._archive, row)
-        if made.facts() != row.facts:
+        if not _states_the_same(row, made.facts()):
             message = f"Version {row.number} cannot be made again as it was: the store or this program has changed."
             raise BrokenPromise(Problem("broken-promise", message, hint="run 'hedgerow release check'"))
         return made
@@ -502,6 +503,16 @@ def _begun(made: Settled, used: int = 0) -> tuple[Change, Levels | None]:
         len(made.microdata.record_of), np.int64
     )  # on the lattice there is one cluster: who is released
     return Change(everybody, 1, {}), Levels.of_solution(made.solution)
+
+
+def _states_the_same(row: VersionRow, facts: dict[str, Any]) -> bool:
+    """Tell whether the facts of a version are those that it was written with.
+
+    Another version of Hedgerow may have stated more facts, fewer, or some by other names: then those that both state.
+    """
+    if row.tool == f"hedgerow {__version__}":
+        return facts == row.facts
+    return all(facts[name] == row.facts[name] for name in facts.keys() & row.facts.keys())
 
 
 def _may_hold(store: Store, plan: Plan) -> bool:
