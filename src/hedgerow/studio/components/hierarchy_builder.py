@@ -256,10 +256,11 @@ class HierarchyBuilder:
             ui.label(f"The first {MOST_PREVIEWED:,} of {len(tree.names):,} rows.").classes("muted small")
 
     async def _take(self) -> None:
-        if self._found is None:
-            return
         self._button.props("loading")
         try:
+            await self._look()  # what was typed last may not have been looked at yet
+            if self._found is None:
+                return
             problems = await self._apply(self._found.keys, self._found.tree)
         finally:
             self._button.props(remove="loading")
