@@ -20,7 +20,7 @@ from hedgerow.errors import DataError, Problem
 from hedgerow.microdata.columns import distinct_labels
 from hedgerow.microdata.read import check_file, column_names, read_table, stream_table
 from hedgerow.outside.outputs import PrivateFolder
-from hedgerow.outside.server import is_server, shown
+from hedgerow.outside.server import check_path, is_server, shown
 from hedgerow.outside.stores import is_in_spark
 from hedgerow.plan import DataFormat, Plan
 from hedgerow.plan.hierarchy.numbers import parse_number
@@ -77,6 +77,8 @@ def counted_in(plan: Plan, population: Any) -> Iterator[Plan]:
         yield plan
         return
     if isinstance(population, str | Path):
+        if not is_in_spark(population):
+            check_path(population)
         yield plan.counting_in(str(population))
         return
     import pyarrow.parquet

@@ -87,7 +87,13 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
             message = "A plan that is taken from elsewhere may not name files of this machine."
             hint = "leave 'population.file' out, and give the table when you run"
             problems.append(Problem("no-population", message, places.of(("population",)), hint))
-        elif not (is_server(model.population.file) or is_in_spark(model.population.file)):
+        elif is_server(model.population.file) or is_in_spark(model.population.file):
+            pass
+        elif "://" in model.population.file:  # it may hold a password, so it is not shown
+            message = "'population' is the address of no place that a population can be read from."
+            hint = "name a file, a table on a PostgreSQL or MariaDB server, or table:NAME of Spark's catalogue"
+            problems.append(Problem("table-address", message, places.of(("population",)), hint))
+        else:
             beside = model.population.model_copy(update={"file": str(base / model.population.file)})
             model = model.model_copy(update={"population": beside})
     return model, problems + _check_k(model.privacy.k, places) + _check_whole(model, places)

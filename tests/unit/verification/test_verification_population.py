@@ -173,3 +173,15 @@ def test_limits_that_are_lifted_or_proposed_count_in_the_population_too(tmp_path
     proposed = hr.propose_limits(table(SAMPLE), plan(k_map=20).replace(population=str(tmp_path / "register.csv")))
     made = hr.anonymize(table(SAMPLE), proposed.plan, tmp_path / "out", population=table(PEOPLE))
     assert made.facts["fewest_people"] >= 20
+
+
+def test_an_address_that_nothing_reads_is_refused_and_not_shown() -> None:
+    address = "oracle://ann:secret@db.example/people"
+    with pytest.raises(PlanError, match="address of no place") as told:
+        plan(k_map=5).replace(population=address)
+    with pytest.raises(DataError, match="none of a PostgreSQL or MariaDB server") as said:
+        hr.anonymize(table(SAMPLE), plan(k_map=5), population=address)
+    assert "secret" not in str(told.value) + str(said.value)
+    known = plan(k_map=5).replace(population="postgresql://ann:secret@db.example/people?table=t")
+    assert known.population is not None
+    assert known.population.file == "postgresql://ann:secret@db.example/people?table=t"
