@@ -17,7 +17,7 @@ from tests.cases.data import data
 from tests.processes import mariadb as mariadb_server
 from tests.processes.commands import CommandLine
 from tests.processes.postgres import programs, running
-from tests.processes.spark import has_java, start_spark
+from tests.processes.spark import has_java, start_connect, start_spark
 
 settings.register_profile("hedgerow", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=50)
 settings.load_profile("hedgerow")
@@ -111,9 +111,12 @@ def mariadb() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A Spark session on two cores. Tests that use it carry xdist_group("spark"), so that one process starts it."""
+    """A Spark session on two cores. Tests that use it carry xdist_group("spark"), so that one process starts it.
+
+    With HEDGEROW_SPARK_CONNECT it is one of Spark Connect.
+    """
     if not has_java():
         pytest.skip("needs Java 17 for Spark, for example: apt-get install openjdk-17-jre-headless")
-    session = start_spark("local[2]")
+    session = start_connect() if os.environ.get("HEDGEROW_SPARK_CONNECT") else start_spark("local[2]")
     yield session
     session.stop()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.engines import duckdb_engine, duckdb_tasks
+from hedgerow.engines import duckdb_engine, duckdb_tasks, room
 from hedgerow.engines.duckdb_engine import DuckDBEngine
 from hedgerow.engines.duckdb_tasks import DuckDBTasks
 from hedgerow.engines.spread.rows import SpreadLink
@@ -140,7 +140,7 @@ def test_too_little_memory_is_said_before_work(tmp_path: Path, monkeypatch: pyte
     arrow_csv.write_csv(people(), path)
     attributes = {**ATTRIBUTES, "age": {"role": "quasi-identifier", "hierarchy": {"bands": [10]}}}
     plan = Plan.from_dict({"attributes": attributes, "privacy": {"k": 2}, "method": "lattice", "withhold": 20})
-    monkeypatch.setattr(duckdb_engine, "available_memory", lambda: 1_000)
+    monkeypatch.setattr(room, "available_memory", lambda: 1_000)
     with pytest.raises(hr.DataError) as caught:
         hr.anonymize(path, plan, tmp_path / "out", engine="duckdb")
     assert [one.code for one in caught.value.problems] == ["no-memory"]

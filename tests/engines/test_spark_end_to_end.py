@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
+from hedgerow.engines import room
 from hedgerow.evaluation.synthetic import clinic
 from tests.processes.spark import has_java, in_process, running_cluster
 
@@ -184,3 +185,13 @@ def test_one_file_is_the_same_bytes(spark: Any, folder: Path) -> None:
     hr.anonymize(frame, folder / "plan.yaml", folder / "release", format="parquet")
     for name in ("data.parquet", "facts.json", "plan.yaml"):
         assert (folder / "release" / name).read_bytes() == (folder / "here" / name).read_bytes()
+
+
+def test_what_cannot_fit_the_driver_is_refused_before_the_work(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "available_memory", lambda: 1000)
+    frame = spark.read.parquet(str(folder / "people.parquet"))
+    with pytest.raises(hr.DataError) as caught:
+        hr.anonymize(frame, hr.Plan.from_dict({**PLAN, "method": "lattice"}), driver_profiles=10)
+    assert [one.code for one in caught.value.problems] == ["no-memory"]

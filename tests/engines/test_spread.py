@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.engines import room
 from hedgerow.engines.spread.blocks import Bundles
+from hedgerow.engines.spread.groups import bounds_of, deal_ranges
 from hedgerow.plan import Plan
 from hedgerow.release.facts import facts_to_json
 from tests.cases.research_value import ValueCase, value_cases
-from tests.cases.spread import Spread
+from tests.cases.spread import Spread, TasksHere
 from tests.engines.tables import cases, hostile, hostile_plan
 
 MANY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -249,6 +251,23 @@ def test_large_blocks_are_dealt_out_evenly() -> None:
     assert load.max() < 1.01 * load.min()
 
 
+def test_ranges_of_what_is_published_go_to_tasks_in_order() -> None:
+    """All that is published alike has one task; tasks ascend with what is published, and have as many records each."""
+    import numpy as np
+
+    rng = np.random.default_rng(2)
+    keys = pa.table({"k0": rng.integers(0, 40, 4_000), "k1": rng.integers(0, 40, 4_000)})
+    pairs = list(zip(*keys.to_pydict().values(), strict=True))
+    bounds = bounds_of([(pair, 10) for pair in pairs[::10]], 8)
+    dealt = pa.Table.from_batches([*deal_ranges(["k0", "k1"], bounds, keys.to_batches(max_chunksize=700))])
+    task = dealt.column("task").to_pylist()
+    ordered = [number for _, number in sorted(zip(pairs, task, strict=True))]
+    assert ordered == sorted(ordered)
+    assert len(set(zip(pairs, task, strict=True))) == len(set(pairs))
+    assert max(np.bincount(task)) < 1.5 * min(np.bincount(task))
+    assert set(task) == set(range(8))
+
+
 def test_small_blocks_need_no_list() -> None:
     import numpy as np
 
@@ -256,3 +275,18 @@ def test_small_blocks_need_no_list() -> None:
     load = np.bincount(bundles.tasks(np.arange(100_000)))
     assert len(load) == 8
     assert load.max() < 1.1 * load.min()
+
+
+def test_what_cannot_fit_here_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the combinations there are: 60 of the 120 people differ in what is asked."""
+    table, attributes = people()
+    plan = Plan.from_dict({"attributes": {"age": attributes["age"]}, "privacy": {"k": 3}})
+    session: Any = TasksHere(table, plan)
+    for free, fits in ((60 * room.COMBINATION * 2, True), (60 * room.COMBINATION // 2, False)):
+        monkeypatch.setattr(room, "available_memory", lambda: free)  # noqa: B023
+        if fits:
+            room.check_room(session, plan)
+        else:
+            with pytest.raises(hr.DataError, match="block by block") as caught:
+                room.check_room(session, plan)
+            assert caught.value.problems[0].code == "no-memory"

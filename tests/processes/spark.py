@@ -57,6 +57,15 @@ def start_spark(master: str, **settings: str) -> Any:
     return open_spark(master)
 
 
+def start_connect(cores: int = 2) -> Any:
+    """Start PySpark's own server of Spark Connect, with little memory, and return a session of it."""
+    os.environ["PYSPARK_SUBMIT_ARGS"] = submit_arguments(SETTINGS | {"spark.ui.enabled": "false"})
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}  # a port that is free
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.remote(f"local[{cores}]").getOrCreate()
+
+
 def home_of_links() -> str:
     """Make another home for Spark: workers of a local cluster write beside the programs, which are not theirs."""
     import pyspark

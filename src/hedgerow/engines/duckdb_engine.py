@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hedgerow.engines.duckdb_tasks import DuckDBTasks
-from hedgerow.engines.sql import CollapsedTable, SqlEngine, SqlSource
-from hedgerow.errors import DataError, Problem
-from hedgerow.outside.memory import available_memory
+from hedgerow.engines.room import check_room
+from hedgerow.engines.sql import CollapsedTable, SqlEngine
 from hedgerow.plan import Plan
 from hedgerow.types import Progress
 
@@ -20,8 +19,6 @@ HERE = 1_000_000
 """Records up to which what tells them apart is held in memory, which is a little faster."""
 PLAIN = (None, "csv", "parquet", "arrow")
 """Formats in which cells are what they are, so that release and original can be compared where they lie."""
-COMBINATION = 350
-"""Bytes of memory for each different combination of quasi-identifiers and sensitive values, where work is done here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +58,8 @@ class DuckDBEngine(SqlEngine):
         DataError
             ``no-memory``, before any work, where there cannot be enough.
         """
-        available = available_memory()
-        if available is not None and self._records() > HERE:
-            counted = self.session.ask(SqlSource(self.session, plan).about_distinct(also))
-            need = COMBINATION * int(counted.column("n")[0].as_py())
-            if need > available:
-                message = f"This plan needs some {need / 1e9:.1f} GB of memory, and {available / 1e9:.1f} GB are free."
-                hint = "coarsen columns of many values, or plan a method that works block by block: cluster, partition"
-                raise DataError(Problem("no-memory", message, self.place, hint))
+        if self._records() > HERE:
+            check_room(self.session, plan, also)
         return super().read(plan, also)
 
     def _records(self) -> int:

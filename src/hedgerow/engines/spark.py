@@ -17,7 +17,8 @@ Retries and speculative execution do not change a release:
   released. Spark does not tell us of ``limit`` without an order, or of functions in Python that give another answer
   each time: the release is then found not to fit the source when it is verified, and is not published.
 
-Classic sessions only: Spark Connect has no view that two sessions share.
+Over Spark Connect all of that is so too, but for what needs the Java of a classic session: file systems other than the
+catalogue's tables, and telling beforehand that a frame is computed anew.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ import contextlib
 import re
 import shutil
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +159,9 @@ class SparkTable(SqlDialect):
         """Return the columns of a frame, or refuse one that statements could not name or would not see twice alike."""
         with self._own_words(reading=True):
             fields = frame.schema.fields
-            unsure = frame.isStreaming or not frame._jdf.queryExecution().analyzed().deterministic()
+            unsure = frame.isStreaming or (
+                not is_remote(self.spark) and not frame._jdf.queryExecution().analyzed().deterministic()
+            )
             exact = self._own.conf.get("spark.sql.caseSensitive") == "true"
         if unsure:
             message = "The DataFrame is computed anew each time it is read, and not always to the same rows."
@@ -359,11 +364,14 @@ class SparkTable(SqlDialect):
 
         return BinaryType()
 
-    @property
+    @cached_property
     def cores(self) -> int:
         """How many tasks are done at the same time."""
         with self._own_words():
-            return int(self.spark.sparkContext.defaultParallelism)
+            if not is_remote(self.spark):
+                return int(self.spark.sparkContext.defaultParallelism)
+            parts = self._own.range(1 << 16).selectExpr("SPARK_PARTITION_ID() AS part")
+            return int(parts.selectExpr("COUNT(DISTINCT part) AS n").collect()[0]["n"])
 
     def write_parquet(self, query: str, folder: Path) -> None:
         """Let the executors write the rows of a query into a new folder: part-00000.parquet and so on, in order.
@@ -502,20 +510,18 @@ def is_remote(spark: SparkSession) -> bool:
 
 def _session_of(frame: Any, spark: SparkSession | None) -> SparkSession:
     session: SparkSession = (spark or open_spark()) if frame is None else frame.sparkSession
-    if is_remote(session):
-        message = "Spark Connect is not supported: this needs a classic session."
-        hint = "run it where the driver runs, for example with spark-submit"
-        raise DataError(Problem("usage", message, hint=hint))
     return session
 
 
 def _own_session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
-    for key, value in spark.conf.getAll.items():
-        if (key.startswith("spark.sql.") and own.conf.isModifiable(key)) or key.startswith(PASSED_ON):
+    with warnings.catch_warnings():  # over Spark Connect, some settings have opinions on themselves
+        warnings.simplefilter("ignore")
+        for key, value in spark.conf.getAll.items():
+            if (key.startswith("spark.sql.") and own.conf.isModifiable(key)) or key.startswith(PASSED_ON):
+                own.conf.set(key, value)
+        for key, value in SETTINGS.items():
             own.conf.set(key, value)
-    for key, value in SETTINGS.items():
-        own.conf.set(key, value)
     return own
 
 

@@ -40,6 +40,8 @@ LOG_BYTES = 16 << 20
 TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers with which pyspark prints the errors that it raises."""
 RESULT_SIZE = "spark.driver.maxResultSize"
+CONNECT = "sc://"
+"""How the address of a server of Spark Connect begins."""
 EXHAUSTED = re.compile(
     rf"OutOfMemoryError|Java heap space|GC overhead limit exceeded|{re.escape(RESULT_SIZE)}"
     r"|insufficient memory for the Java|Could not reserve enough space"
@@ -153,8 +155,8 @@ def open_spark(master: str | None = None) -> SparkSession:
     Parameters
     ----------
     master
-        ``local[*]``, ``local-cluster[2,1,1024]``, ``spark://host:port``, ``yarn``, ``k8s://…``. By default that of
-        spark-submit, or all cores of this machine.
+        ``local[*]``, ``local-cluster[2,1,1024]``, ``spark://host:port``, ``yarn``, ``k8s://…``; or ``sc://host:port``
+        for a server of Spark Connect. By default that of spark-submit, or all cores of this machine.
 
     Raises
     ------
@@ -171,6 +173,8 @@ def open_spark(master: str | None = None) -> SparkSession:
     from py4j.protocol import Py4JError
 
     global _log
+    if master is not None and master.startswith(CONNECT):
+        return _connected(master)
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
@@ -202,6 +206,24 @@ def open_spark(master: str | None = None) -> SparkSession:
         return SparkSession(context)
     except (PySparkException, Py4JError) as error:
         raise DataError(_why_not_started(log.text() + str(error), master)) from None
+
+
+def _connected(address: str) -> SparkSession:
+    """Open a session of a server of Spark Connect."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        with hushed():
+            session: SparkSession = SparkSession.builder.remote(address).getOrCreate()
+            session.version  # noqa: B018 - the server is asked only now
+            return session
+    except ImportError:
+        message = "Spark Connect needs more packages: grpcio, grpcio-status, googleapis-common-protos, zstandard."
+        raise DataError(Problem("usage", message, hint=how_to_install("connect"))) from None
+    except (PySparkException, RuntimeError):
+        message, hint = "The server of Spark Connect does not answer.", "check the host and the port"
+        raise DataError(Problem("no-connection", message, address.partition(";")[0], hint)) from None
 
 
 def _launch(conf: Any, said: IO[bytes], memory: str | None) -> Any:

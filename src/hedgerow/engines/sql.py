@@ -339,10 +339,10 @@ class SqlSource:
         counted = f"CAST(COUNT(*) AS {self.session.whole}) AS n"
         return f"SELECT {names}, {counted} FROM ({self._select(inner)}) AS t GROUP BY {names}"
 
-    def about_distinct(self, also: Sequence[str] = ()) -> str:
-        """About how many distinct values there are; in DuckDB's words."""
+    def about_distinct(self, fingerprints: Callable[[Sequence[str]], Sequence[str]], also: Sequence[str] = ()) -> str:
+        """About how many distinct values there are; ``fingerprints`` writes a number of values."""
         inner = {alias: self._counted_by(alias, name) for alias, name in self.names(also).items() if alias != "p"}
-        return f"SELECT APPROX_COUNT_DISTINCT(HASH({', '.join(inner)})) AS n FROM ({self._select(inner)}) AS t"
+        return f"SELECT APPROX_COUNT_DISTINCT({fingerprints([*inner])[0]}) AS n FROM ({self._select(inner)}) AS t"
 
     def values(self, alias: str) -> str:
         """The distinct values of one column with the number of records that have them."""
