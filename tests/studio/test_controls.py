@@ -35,3 +35,18 @@ def test_values_that_count_as_one_and_distances_between_them(studio: Served, new
     page.wait_for_timeout(500)
     closeness = Plan.loads(plan_text(page), base=None).privacy.demands("diagnosis")["t"]
     assert (float(closeness.at_most), closeness.distance) == (0.5, "hierarchical")
+
+
+def test_what_becomes_of_the_values_of_a_column(studio: Served, new_page: NewPage) -> None:
+    page = open_made_up(studio, new_page)
+    assert not page.locator("[data-testid=treat-sex]").count()  # words are not treated
+    page.click("[data-testid=treat-satisfaction] >> text=Treat its values")
+    fill(page, "treat-top-satisfaction", "ten")
+    page.wait_for_selector("text=This is no point.")
+    fill(page, "treat-top-satisfaction", "10 people")
+    fill(page, "treat-round-satisfaction", "2")
+    page.wait_for_timeout(500)
+    treat = Plan.loads(plan_text(page), base=None).attributes["satisfaction"].treat
+    assert treat is not None
+    assert treat.top is not None
+    assert (treat.top.fewest, treat.round) == (10, 2)

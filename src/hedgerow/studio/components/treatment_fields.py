@@ -45,14 +45,16 @@ def _wire(
         value = str(field.value or "").strip()
         if value == taken[key]:
             return
-        asked = {**typed, key: value}
+        before, typed[key] = typed[key], value  # at once: the next field may be left before this change is made
 
         async def change() -> Any:
-            treat = treat_of(asked)
+            treat = treat_of(typed)
             return await aside(lambda: session.bench.change_attribute(column.name, treat=treat))
 
         if await theme.taken_at(field, change):
-            typed[key] = taken[key] = value
+            taken[key] = value
+        else:
+            typed[key] = before
 
     if key == "dates":
         field.on_value_change(theme.safely(left))

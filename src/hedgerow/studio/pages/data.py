@@ -295,7 +295,8 @@ def _show_column(session: Session, body: ui.column, column: ColumnView) -> None:
             ui.label("The plan does not name it, so it is left out.").classes("small")
         elif role != "identifier":
             _show_title(session, column)
-            show_treatment_fields(session, column)
+            if not column.seen.startswith(("text", "long text")):
+                show_treatment_fields(session, column)
         if column.nearly_unique and role in ("sensitive", "other"):
             theme.note("Nearly every record has a value of its own, published as it is: it may name people.", "warn")
         for number, advice in enumerate(advice_on(column, plan)):
