@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import random
 import shutil
 import sqlite3
@@ -18,6 +20,7 @@ from hedgerow.errors import DataError
 from hedgerow.maintenance import MaintainedRelease, checking, create_release, open_release
 from hedgerow.maintenance.audit.kept import KeptAudit
 from hedgerow.maintenance.record_index import GroupIndex, RecordIndex, fingerprints, fingerprints_of
+from hedgerow.maintenance.store import Store
 from hedgerow.maintenance.store import sqlite as sqlite_store
 from hedgerow.maintenance.store.schema import STEPS
 from hedgerow.plan import Plan
@@ -180,6 +183,38 @@ def test_an_audit_is_put_on_top_of_the_last_one(kept: Path, monkeypatch: pytest.
         assert audited(release)["last_full"] == 6
         release.delete(keys=["p011"], full_check=True)
         assert audited(release) == {"how": "full"}
+
+
+def test_an_audit_in_postgres_is_put_on_top_of_the_last_one(postgres: str) -> None:
+    address = f"{postgres}&schema=audited_{os.getpid()}"
+    create_release(people(list(range(90))), plan_of(), address).close()
+    for verb, numbers in (("insert", [100, 101]), ("delete", [7, 100]), ("update", [3, 4])):
+        with open_release(address) as release:
+            given = people(numbers, seed=3)
+            getattr(release, verb)(given.select(["id"]) if verb == "delete" else given)
+            assert audited(release) == {"how": "in part", "last_full": 1}
+            assert release.check()["verification"]["kept"]
+    with open_release(address) as release:
+        release.erase(["p003"])
+        assert release._store.audit_state() == b""
+
+
+def test_a_run_that_ends_while_it_writes_leaves_version_and_audit(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hashlib.sha256(kept.read_bytes()).hexdigest()
+    whole = Store._replace_pieces
+
+    def ends(store: Store, table: Any, content: bytes) -> None:
+        whole(store, table, content)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, open_release(kept) as release:
+        patched.setattr(Store, "_replace_pieces", ends)
+        with pytest.raises(KeyboardInterrupt):
+            release.insert(people([100]))
+    assert hashlib.sha256(kept.read_bytes()).hexdigest() == before
+    with open_release(kept) as release:
+        release.insert(people([100]))
+        assert audited(release) == {"how": "in part", "last_full": 1}
 
 
 @pytest.mark.parametrize("asked", [{"republish": "only-coarser"}, {"republish": "gated"}, {"method": "lattice"}])
