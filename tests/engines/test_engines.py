@@ -51,6 +51,14 @@ def test_other_methods(nearby: Place, tmp_path: Path, method: str) -> None:
     same_release(nearby, hostile(), hostile_plan(**METHODS_BESIDES[method]), tmp_path)
 
 
+def test_what_groups_have_in_place_of_nodes_and_intervals(there: Place, tmp_path: Path) -> None:
+    asked = hostile_plan(method={"name": "cluster", "improve": "quick"}).to_dict()
+    for name, publish in ((DROP, "set"), ("flag", "set"), ("pay", "mean")):
+        part = asked["attributes"][name]
+        asked["attributes"][name] = {**(part if isinstance(part, dict) else {"role": part}), "publish": publish}
+    same_release(there, hostile(), Plan.from_dict({**asked, "withhold": "100%"}), tmp_path, ("csv", "parquet"))
+
+
 @pytest.mark.parametrize("more", [SUPPRESS, {"weights": "association"}], ids=["suppress", "association"])
 def test_cells_that_are_suppressed_and_weights_of_association(
     there: Place, tmp_path: Path, more: dict[str, Any]

@@ -68,7 +68,7 @@ def read_earlier(folder: Path, withhold: str | int | None = None) -> Earlier:
         message = f"The release {what}, so its groups cannot be told from its rows."
         raise DataError(Problem("not-applicable", message, str(folder), "apply a release made without that"))
     if plan.publishes_instead:
-        message = "The release publishes sets of values, into which a new record would have to fit by chance."
+        message = "The release publishes sets, means or medians of its groups, which new records would have to come to."
         raise DataError(Problem("not-applicable", message, str(folder), "make a release of the new table instead"))
     if plan.privacy.of_population:
         message = "The release makes promises about a population, whose groups it would have to fit anew."
