@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,10 @@ def test_files_with_types_hold_numbers(tmp_path: Path) -> None:
     assert made.mean("age").at_least <= mean <= made.mean("age").at_most
     assert made.mean("age").at_most - made.mean("age").at_least == pytest.approx(0.1)
     assert made.mean("pay").unknown == 1
+    told = hr.utility(made, table).figures
+    assert next(one for one in told if one.column == "age" and one.figure == "mean").released == pytest.approx(
+        mean, abs=0.05
+    )
     assert pa.types.is_floating(made.to_arrow().schema.field("age").type)
 
 
@@ -157,3 +162,12 @@ def test_numbers_of_too_many_digits_are_refused() -> None:
     columns = {"age": {"role": "quasi-identifier", "intervals": "free", "publish": "mean"}, "sex": "quasi-identifier"}
     with pytest.raises(hr.DataError, match="too many digits"):
         hr.anonymize(table, Plan.from_dict({"attributes": columns, "privacy": {"k": 2}}))
+
+
+def test_whoever_knows_an_age_finds_no_contradiction_in_a_mean() -> None:
+    ages = pa.table({"age": [20, 30, 40, 50, 60, 70], "ill": ["flu"] * 6})
+    columns = {"age": {"role": "quasi-identifier", "intervals": "free", "publish": "mean"}, "ill": "sensitive"}
+    with tempfile.TemporaryDirectory() as folder:
+        hr.anonymize(ages, Plan.from_dict({"attributes": columns, "privacy": {"k": 3}}), folder + "/made")
+        found = hr.attack(folder + "/made", ages)
+    assert found.withheld == 0

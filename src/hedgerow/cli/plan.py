@@ -179,7 +179,7 @@ def check(
     else:
         say(f"{plan}: no problems found")
         for name, attribute in loaded.attributes.items():
-            if attribute.free and attribute.snap is None:
+            if attribute.free and attribute.snap is None and attribute.publish is None:
                 say(f"note: {name!r} has no 'snap', so both ends of every interval are exact values of people")
 
 

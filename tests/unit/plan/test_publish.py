@@ -59,7 +59,9 @@ def test_means_go_with_what_goes_with_intervals(method: dict[str, Any]) -> None:
     assert hr.anonymize(ages, plan({"age": MEAN}, method={"name": "cluster", **method})).verification.kept
 
 
-@pytest.mark.parametrize("jobs", [["left|right", "middle"], [f"job {number}" for number in range(513)]], ids=["sign", "many"])
+@pytest.mark.parametrize(
+    "jobs", [["left|right", "middle"], [f"job {number}" for number in range(513)]], ids=["sign", "many"]
+)
 def test_values_that_make_no_sets_are_refused_and_not_shown(jobs: list[str]) -> None:
     with pytest.raises(DataError) as refused:
         hr.anonymize(pa.table({"sex": ["F"] * len(jobs) * 2, "job": jobs * 2}), plan({"job": SET}))

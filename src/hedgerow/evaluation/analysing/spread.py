@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.evaluation.analysing.typed import TypedColumn
+from hedgerow.microdata.instead import SEPARATOR
 from hedgerow.plan import Attribute
 from hedgerow.types import IntArray
 from hedgerow.verification.values.columns import ladder_of
@@ -60,7 +61,13 @@ def spread_texts(attribute: Attribute, original: pa.Array, released: pa.Array) -
     labels, at = _coded(released)
     place = {value: number for number, value in enumerate(values)}
     stands_for: dict[str | None, set[int]] = {value: {number} for value, number in place.items()}
-    if attribute.role == "quasi-identifier":
+    if attribute.publish == "set":
+        stands_for |= {
+            label: {place[value] for value in label.split(SEPARATOR) if value in place}
+            for label in labels
+            if label is not None
+        }
+    elif attribute.role == "quasi-identifier":
         longest = max((len(value) for value in values if value is not None), default=1)
         ladder = ladder_of(attribute.hierarchy, None, [value for value in values if value is not None], longest)
         for value, number in place.items():
@@ -86,6 +93,8 @@ def spread_numbers(original: Floats, column: TypedColumn) -> tuple[Spread, Sprea
     has_missing = bool(np.isnan(original).any())
     width = len(names) + has_missing
     low, high = column.low, column.high
+    if column.figure is not None:
+        low = high = column.figure.numbers
     assert low is not None
     assert high is not None
     pairs = np.nan_to_num(np.stack([low, high]), nan=np.inf)

@@ -90,7 +90,9 @@ class TypedColumn:
 
     @property
     def middle(self) -> Shares | None:
-        """The middle of each value."""
+        """The middle of each value; the figure itself, of a column of means or medians."""
+        if self.figure is not None:
+            return self.figure.numbers
         return None if self.low is None or self.high is None else (self.low + self.high) / 2
 
     def shares(self, low: Any, high: Any) -> Shares:

@@ -103,6 +103,8 @@ class SeenRelease:
         covers = (low[None, :] <= at[:, None]) & np.where(
             open_end[None, :], at[:, None] < high[None, :], at[:, None] <= high[None, :]
         )
+        if self.evidence.plan.attributes[name].publish is not None:  # a mean contradicts no number
+            covers = ~np.isnan(at)[:, None] & ~np.isnan(low)[None, :]
         covers |= np.isnan(at)[:, None] & np.isnan(low)[None, :]
         known = at[~np.isnan(at)]
         reach = float(known.max() - known.min()) if len(known) else 0.0
