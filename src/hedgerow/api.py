@@ -6,11 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hedgerow.anonymization.bounding import Certificate
-from hedgerow.anonymization.explanation import Explanation, explain_limits
-from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.resolving import with_points
 from hedgerow.anonymization.withholding import settle
 from hedgerow.engines.base import Engine
@@ -19,12 +16,6 @@ from hedgerow.engines.opening import is_local, open_engine, read_microdata
 from hedgerow.engines.place import read_place
 from hedgerow.engines.rows import Rows
 from hedgerow.errors import HedgerowError, Problem
-from hedgerow.evaluation.comparison import Comparison, check_names, compare_methods
-from hedgerow.evaluation.exploration import MOST_LISTED, LatticeView, Which, check_wish, explore, without_levels
-from hedgerow.evaluation.leaving_out import LeavingOut
-from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
-from hedgerow.evaluation.tightening import ProposedLimits, propose_for
-from hedgerow.measures.association import Association, associate
 from hedgerow.microdata import encode_table
 from hedgerow.microdata.frames import taken_over
 from hedgerow.microdata.people import counted_in
@@ -37,23 +28,26 @@ from hedgerow.plan import Plan, settled_plan
 from hedgerow.plan.formats import release_formats
 from hedgerow.release import (
     Release,
-    check_in_spark,
-    check_table,
     check_targets,
     make_where_it_lies,
     publish,
-    publish_in_spark,
     publish_link,
-    publish_table,
     release_files,
     write_release,
 )
-from hedgerow.release.applying import apply_to, read_earlier
-from hedgerow.release.certifying import certificate_of, certificate_of_release
-from hedgerow.release.signing import sign_folder
 from hedgerow.release.verifying import verify
 from hedgerow.types import Progress, silent
 from hedgerow.verification import verify_release
+
+if TYPE_CHECKING:  # what only some verbs need is loaded by them: a small release takes as long as its imports
+    from hedgerow.anonymization.bounding import Certificate
+    from hedgerow.anonymization.explanation import Explanation
+    from hedgerow.anonymization.lattice import Patience
+    from hedgerow.evaluation.comparison import Comparison
+    from hedgerow.evaluation.exploration import LatticeView, Which
+    from hedgerow.evaluation.leaving_out import LeavingOut
+    from hedgerow.evaluation.tightening import ProposedLimits
+    from hedgerow.measures.association import Association
 
 __all__ = [
     "anonymize",
@@ -171,8 +165,12 @@ def anonymize(
         ) as source,
     ):
         if target is not None:
+            from hedgerow.release import check_table, publish_table
+
             check_table(target, source, replace)
         if stored is not None:
+            from hedgerow.release import check_in_spark, publish_in_spark
+
             check_in_spark(stored, source, replace)
         release = make_where_it_lies(source, plan, threads, tell, patience)
         if target is not None:
@@ -237,6 +235,8 @@ def apply(
     ...     apply(f"{folder}/january", pa.table({"age": ["31", "32", "33", "55", "70"]})).table["age"].to_pylist()
     ['30-34', '30-34', '30-34']
     """
+    from hedgerow.release.applying import apply_to, read_earlier
+
     tell = progress or silent
     check_path(release)
     check_targets(output, link, replace)
@@ -271,6 +271,8 @@ def explain(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     >>> explain(people, plan)
     Explanation(3 records in 2 blocks; k = 2 withholds 1 records of 1 blocks)
     """
+    from hedgerow.anonymization.explanation import explain_limits
+
     plan = settled_plan(plan)
     return explain_limits(*read_microdata(data, plan, engine, master))
 
@@ -322,6 +324,8 @@ def propose_limits(
     >>> propose_limits(people, plan, withhold=0)
     ProposedLimits(city: level 1; sex: level 0; withholds 0 of 12 records)
     """
+    from hedgerow.evaluation.tightening import propose_for
+
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     microdata, settled = read_microdata(data, asked.settled(), engine, master)
     return propose_for(microdata, settled, asked, withhold, attributes, progress)
@@ -333,7 +337,7 @@ def lattice(
     *,
     which: Which = "notable",
     sort: str | None = None,
-    most: int = MOST_LISTED,
+    most: int | None = None,
     levels: Mapping[str, int] | None = None,
     engine: str = "auto",
     master: str | None = None,
@@ -382,6 +386,9 @@ def lattice(
     >>> anonymize(people, plan.with_levels(found.node(1).levels))
     Release(4 of 4 records in 1 groups of 4–4, NTIL 0.7500)
     """
+    from hedgerow.evaluation.exploration import MOST_LISTED, check_wish, explore, without_levels
+
+    most = MOST_LISTED if most is None else most
     check_wish(which, sort, most)
     asked, chosen = without_levels(plan if isinstance(plan, Plan) else Plan.load(plan), dict(levels or {}))
     tell = progress or silent
@@ -403,6 +410,8 @@ def weights(data: Any, plan: Plan | str | Path, engine: str = "auto", master: st
     >>> weights(people, plan).weights
     (0.25, 0.25, 0.5)
     """
+    from hedgerow.measures.association import associate
+
     plan = settled_plan(plan)
     with open_engine(data, plan, engine, master) as source:
         table = source.read(plan)
@@ -428,6 +437,8 @@ def leave_out(
     >>> [(column.column, column.told_by) for column in leave_out(people, plan).columns]
     [('age', 'born'), ('born', 'age')]
     """
+    from hedgerow.evaluation.leaving_out import leave_out as try_leaving_out
+
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     with open_engine(data, settled_plan(asked), engine, master) as source:
         return try_leaving_out(source.read(settled_plan(asked)), asked, progress or silent)
@@ -467,6 +478,8 @@ def bound(
     >>> bound(people, Plan.from_dict({"attributes": {"age": age}, "privacy": {"k": 2}}), effort="1s")
     Certificate(loss 0.065217, at least 0.065217, gap 0.0000)
     """
+    from hedgerow.release.certifying import certificate_of, certificate_of_release
+
     tell = progress or silent
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     asked = asked.replace(method={**asked.method.model_dump(exclude_defaults=True), "certify": effort}).settled()
@@ -528,6 +541,8 @@ def compare(
     >>> compare(people, plan, methods=["exact", "bottom-up"])
     Comparison(2 of 2 releases made of 200 records)
     """
+    from hedgerow.evaluation.comparison import check_names, compare_methods
+
     asked = plan if isinstance(plan, Plan) else Plan.load(plan)
     asked = asked if seed is None else asked.replace(seed=seed)
     check_names(asked, methods, target)
@@ -570,6 +585,8 @@ def sign(release: str | Path, key: str | Path, replace: bool = False) -> str:
     BrokenPromise
         If the release does not keep its promises; it is not signed then.
     """
+    from hedgerow.release.signing import sign_folder
+
     check_path(release)
     verify(release).raise_if_broken()
     return sign_folder(Path(release), key, replace)

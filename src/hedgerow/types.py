@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-IntArray: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+    IntArray: TypeAlias = npt.NDArray[np.int64]
+    BoolArray: TypeAlias = npt.NDArray[np.bool_]
+    FloatArray: TypeAlias = npt.NDArray[np.float64]
+else:  # the command line needs types, but no numpy to show its help
+    IntArray = BoolArray = FloatArray = Any
 
 Improve: TypeAlias = Literal["off", "quick", "thorough", "longest"]
 """How long to search for groups that lose less: see :data:`hedgerow.anonymization.clustering.improve.EFFORTS`."""

@@ -31,3 +31,16 @@ def test_every_public_name_is_there() -> None:
     for name in hr.__all__:
         assert getattr(hr, name) is not None
     assert dir(hr) == sorted(hr.__all__)
+
+
+def test_the_command_line_loads_no_plans_and_no_numpy_until_it_needs_them() -> None:
+    code = "import sys, hedgerow.cli.app; print([m for m in ('numpy', 'pydantic', 'hedgerow.api') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_release_loads_nothing_of_servers_spark_or_comparisons() -> None:
+    code = (
+        "import sys, hedgerow.api; print([m for m in sys.modules if m.startswith(('hedgerow.evaluation.',"
+        " 'hedgerow.release.stores', 'hedgerow.release.tables', 'hedgerow.anonymization.bounding', 'numpy.polynomial'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -25,7 +25,7 @@ def prepare(
     """
     from hedgerow.anonymization.preparing import COMPILING, prepare
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     with ProgressBar() as bar:
 
         def progress(doing: str, done: int, total: int) -> None:

@@ -37,12 +37,12 @@ def print_json(value: Any, default: Callable[[Any], Any] = float) -> None:
 
 def show(draw: Callable[..., RenderableType], *found: Any, highlight: bool | None = None) -> None:
     """Draw plain data, its texts escaped, and print it."""
-    Console().print(draw(*(escape_data(part) for part in found)), markup=False, highlight=highlight)
+    Console(emoji=False).print(draw(*(escape_data(part) for part in found)), markup=False, highlight=highlight)
 
 
 def tell(said: str, *texts: object) -> None:
     """Print a line or some with marks of style, such as ``[bold]{}[/]``; texts go into its braces, escaped."""
-    Console().print(said.format(*map(quote, texts)), highlight=False, soft_wrap=True)
+    Console(emoji=False).print(said.format(*map(quote, texts)), highlight=False, soft_wrap=True)
 
 
 def quote(text: object) -> str:

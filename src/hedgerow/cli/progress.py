@@ -15,7 +15,7 @@ class ProgressBar:
     """Context manager; call it with what is done, how much, and of how much."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = Console(stderr=True, emoji=False)
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hedgerow.errors import HedgerowError, PlanError, Problem
-from hedgerow.plan import DataFormat
+
+if TYPE_CHECKING:
+    from hedgerow.plan import DataFormat
 
 ReadOption = Annotated[
     list[str] | None,
@@ -39,6 +41,8 @@ def stated_form(read: list[str] | None, sheet: str | None = None, keep_codes: bo
     >>> stated_form(["decimal=comma", "missing=k.A.|n/a", "missing_in=height:999"]).missing_in
     {'height': ('999',)}
     """
+    from hedgerow.plan import DataFormat, Plan  # the help needs no plans
+
     asked: dict[str, Any] = {"sheet": sheet} if sheet is not None else {}
     asked |= {"labels": "keep-codes"} if keep_codes else {}
     for one in read or ():
@@ -50,8 +54,6 @@ def stated_form(read: list[str] | None, sheet: str | None = None, keep_codes: bo
     if not asked:
         return None
     try:
-        from hedgerow.plan import Plan
-
         columns = ["x", *asked.get("missing_in", {})]
         raw = {"data": asked, "attributes": dict.fromkeys(columns, "quasi-identifier"), "privacy": {"k": 2}}
         return Plan.from_dict(raw, base=None).data

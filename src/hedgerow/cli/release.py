@@ -435,7 +435,7 @@ def _ask(people: int, reads_input: bool) -> None:
         _usage("Erasing cannot be undone, and there is nobody to ask.", "add --yes if it is meant")
     from hedgerow.reports.terminal.maintained import erasure_warning
 
-    Console(stderr=True).print(erasure_warning(people), markup=False, highlight=False)
+    Console(stderr=True, emoji=False).print(erasure_warning(people), markup=False, highlight=False)
     if not typer.confirm("Erase?", err=True):
         raise Interrupted
 

@@ -6,6 +6,11 @@
 May import: ``engines``, ``verification`` and what is below. Start reading at ``making.py``.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from hedgerow.release.checking import is_large, verify_before_publishing, where_found
 from hedgerow.release.folders import (
     check_targets,
@@ -17,8 +22,21 @@ from hedgerow.release.folders import (
 )
 from hedgerow.release.making import MadeRelease, make, make_release, make_where_it_lies
 from hedgerow.release.release import Release
-from hedgerow.release.stores import check_in_spark, publish_in_spark, read_in_spark, verify_in_spark
-from hedgerow.release.tables import check_table, publish_table, read_table, verify_table
+
+if TYPE_CHECKING:
+    from hedgerow.release.stores import check_in_spark, publish_in_spark, read_in_spark, verify_in_spark
+    from hedgerow.release.tables import check_table, publish_table, read_table, verify_table
+
+_HOME = {
+    "check_in_spark": "stores",
+    "check_table": "tables",
+    "publish_in_spark": "stores",
+    "publish_table": "tables",
+    "read_in_spark": "stores",
+    "read_table": "tables",
+    "verify_in_spark": "stores",
+    "verify_table": "tables",
+}
 
 __all__ = [
     "MadeRelease",
@@ -44,3 +62,10 @@ __all__ = [
     "where_found",
     "write_release",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what few need when it is first used: servers and Spark."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -6,10 +6,8 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hedgerow.anonymization.bounding import Certificate, certify
-from hedgerow.anonymization.lattice import Patience
 from hedgerow.anonymization.withholding import Settled
 from hedgerow.engines.place import read_place
 from hedgerow.errors import HedgerowError, Problem
@@ -18,9 +16,12 @@ from hedgerow.plan import Plan
 from hedgerow.plan.concepts import objectives
 from hedgerow.release.facts import facts_to_json
 from hedgerow.release.release import Release
-from hedgerow.release.tables import read_table
 from hedgerow.types import Progress
 from hedgerow.verification import open_release
+
+if TYPE_CHECKING:
+    from hedgerow.anonymization.bounding import Certificate
+    from hedgerow.anonymization.lattice import Patience
 
 
 def certified(settled: Settled, threads: int | None, tell: Progress) -> Settled:
@@ -36,6 +37,8 @@ def certificate_of(
     settled: Settled, threads: int | None, tell: Progress, patience: Patience | None = None
 ) -> Certificate:
     """Look for a bound on what any release of these records loses, with the effort that the plan names."""
+    from hedgerow.anonymization.bounding import certify  # which few need
+
     return certify(
         settled.microdata,
         settled.plan,
@@ -75,6 +78,8 @@ def _read(release: Release | str | Path) -> tuple[Plan, Any]:
     if isinstance(release, Release):
         return release.plan, json.loads(facts_to_json(dict(release.facts)))
     if is_server(release):
+        from hedgerow.release.tables import read_table  # which few need
+
         return read_table(read_place(str(release)))
     return open_release(Path(release))[:2]
 

@@ -17,8 +17,6 @@ from hedgerow.release.checking import is_large, where_found
 from hedgerow.release.folders import write_release
 from hedgerow.release.release import Release
 from hedgerow.release.signing import check_signature, note_of_signature
-from hedgerow.release.stores import verify_in_spark
-from hedgerow.release.tables import verify_table
 from hedgerow.verification import Verification, verify_release, verify_release_in_place
 
 
@@ -67,9 +65,13 @@ def _verify(
 ) -> Verification:
     """Check a release, ``people`` being where the population is found."""
     if is_server(release):
+        from hedgerow.release.tables import verify_table  # which few need
+
         with where_found(original) as place:
             return verify_table(read_place(str(release)), place, people)
     if is_in_spark(release):
+        from hedgerow.release.stores import verify_in_spark
+
         with where_found(original) as place:
             return verify_in_spark(str(release), place, master, population=people)
     if isinstance(release, Release):

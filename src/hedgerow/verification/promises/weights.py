@@ -7,6 +7,7 @@ worked out here as an integral, and by whoever made the release as a series or a
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,8 @@ ROUNDED = 1e-6
 """By how much a mean that is written to six places may miss the exact one."""
 FACT = "estimated_risk"
 PANELS = 24
-NODES, WEIGHTS_OF_NODES = np.polynomial.legendre.leggauss(40)
+POINTS = 40
+"""Of Gauss and Legendre, on each panel."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -164,11 +166,18 @@ def _risk(records: int, people: float) -> float:
     start = math.log(share)
     ends = [start * 2.0**-panel for panel in range(PANELS)] + [0.0]
     total = []
+    nodes, weights = _points()
     for low, high in itertools.pairwise(ends):
-        at = low + (high - low) * (NODES + 1) / 2
+        at = low + (high - low) * (nodes + 1) / 2
         u = (np.exp(at) - share) / (1 - share)
-        total.append((high - low) / 2 * float(np.dot(WEIGHTS_OF_NODES, np.maximum(u, 0.0) ** (records - 1))))
+        total.append((high - low) / 2 * float(np.dot(weights, np.maximum(u, 0.0) ** (records - 1))))
     return share / (1 - share) * math.fsum(total)
+
+
+@functools.cache
+def _points() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    return nodes, weights
 
 
 def _close(stated: Any, right: float) -> bool:
