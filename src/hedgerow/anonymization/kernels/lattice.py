@@ -114,6 +114,12 @@ def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budg
             gain = gains[g0 + (word & JOINT)] + gains[g1 + ((word >> np.uint64(16)) & JOINT)]
             gain += gains[g2 + ((word >> np.uint64(32)) & JOINT)] + gains[g3 + (word >> np.uint64(48))]
             excess += count * gain
+        if withheld > budget:  # how much more does not matter: only the slots must be left as they were
+            for left in range(row, np.uint64(words.size)):
+                slot_count[slot_of[left]] = 0
+                if counted:
+                    slot_bits[slot_of[left]] = 0
+            break
     return withheld, excess, groups, squares
 
 
