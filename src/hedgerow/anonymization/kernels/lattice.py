@@ -46,7 +46,7 @@ def _fill(view, address, slots, counted):
             slot_count[at] += counts[row]
             if counted:
                 slot_bits[at] |= bits[row]
-            slot_of[row] = at
+            slot_of[row] = np.int32(at)
         return
     shift = 60
     while (1 << (64 - shift)) < 2 * words.size:
@@ -65,7 +65,7 @@ def _fill(view, address, slots, counted):
         slot_count[at] += counts[row]
         if counted:
             slot_bits[at] |= bits[row]
-        slot_of[row] = at
+        slot_of[row] = np.int32(at)
 
 
 @inner
@@ -98,7 +98,7 @@ def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budg
     withheld, groups, squares = np.int64(0), np.int64(0), np.int64(0)
     excess = 0.0
     for row in range(np.uint64(words.size)):
-        at = slot_of[row]
+        at = np.uint64(slot_of[row])
         count = np.int64(slot_count[at])  # 0 if another row of the group came before
         slot_count[at] = 0
         holds = count >= k
@@ -116,9 +116,10 @@ def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budg
             excess += count * gain
         if withheld > budget:  # how much more does not matter: only the slots must be left as they were
             for left in range(row, np.uint64(words.size)):
-                slot_count[slot_of[left]] = 0
+                at = np.uint64(slot_of[left])
+                slot_count[at] = 0
                 if counted:
-                    slot_bits[slot_of[left]] = 0
+                    slot_bits[at] = 0
             break
     return withheld, excess, groups, squares
 
@@ -157,7 +158,7 @@ def roll_up(view, address, slots, new, counted):
     slot_count, slot_bits, slot_of = slots.counts, slots.bits, slots.of_row
     total = np.uint64(0)
     for row in range(np.uint64(words.size)):
-        at = slot_of[row]
+        at = np.uint64(slot_of[row])
         count = slot_count[at]
         if count > 0:
             new_words[total] = words[row]

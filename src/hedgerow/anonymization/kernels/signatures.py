@@ -156,7 +156,7 @@ BLOCKS = _type(
 # lattice.py, frontiers.py, hashed_lattice.py, boxes.py
 VIEW = _type(lattice.View(words=WORDS, counts=SMALL, bits=WORDS))
 ADDRESS = _type(lattice.Address(table=types.uint32[::1], offset=NUMBERS, stride=NUMBERS, domain=NUMBER))
-SLOTS = _type(lattice.Slots(counts=SMALL, bits=WORDS, key=WORDS, of_row=WORDS))
+SLOTS = _type(lattice.Slots(counts=SMALL, bits=WORDS, key=WORDS, of_row=SMALL))
 JOINTS = _type(
     lattice.Joints(table=types.uint32[::1], of=NUMBERS, times=NUMBERS, first=NUMBERS, offset=NUMBERS, size=NUMBERS)
 )  # fmt: skip

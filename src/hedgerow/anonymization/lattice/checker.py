@@ -146,7 +146,7 @@ def _slots(size: int, rows: int, counted: bool) -> Slots:
             counts=np.zeros(size, np.int32),
             bits=np.zeros(size if counted else 1, np.uint64),
             key=np.zeros(size, np.uint64),
-            of_row=np.zeros(rows, np.uint64),
+            of_row=np.zeros(rows, np.int32),
         )
         _own.slots = kept
     return kept

@@ -73,7 +73,7 @@ class Slots(NamedTuple):
     counts: Small
     bits: Words
     key: Words
-    of_row: Words  # slot of every row
+    of_row: Small  # slot of every row
 
 
 class HashedView(NamedTuple):
