@@ -30,6 +30,7 @@ class TasksHere(DuckDBSession):
     """A table in DuckDB with tasks in this process, which get their rows in any order and are tried once or twice."""
 
     number, whole_number, text, bytes, cores = pa.int32(), pa.int64(), pa.string(), pa.binary(), 3
+    most_in_task = 1 << 62
 
     def __init__(self, table: pa.Table, plan: Plan, seed: int = 0) -> None:
         super().__init__(table, plan, "pyarrow")

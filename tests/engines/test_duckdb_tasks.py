@@ -14,6 +14,7 @@ import hedgerow as hr
 from hedgerow.engines import duckdb_engine, duckdb_tasks, room
 from hedgerow.engines.duckdb_engine import DuckDBEngine
 from hedgerow.engines.duckdb_tasks import DuckDBTasks
+from hedgerow.engines.spread import rounds
 from hedgerow.engines.spread.rows import SpreadLink
 from hedgerow.plan import Plan
 from hedgerow.release.checking import verify_before_publishing
@@ -131,6 +132,19 @@ def test_what_is_wrong_in_the_file_is_found(tmp_path: Path, fault: str) -> None:
         data.write_text("\n".join(wrong) + "\n")
         with pytest.raises(hr.BrokenPromise):
             verify_before_publishing(release, folder, engine)
+    finally:
+        engine.close()
+
+
+def test_a_huge_block_is_left_to_all_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_tasks, "MOST_IN_TASK", 10)
+    monkeypatch.setattr(rounds, "BUNDLE", 80)
+    path = tmp_path / "people.csv"
+    arrow_csv.write_csv(people(), path)
+    plan = Plan.from_dict({"attributes": ATTRIBUTES, **PLANS["cluster"]})
+    engine = DuckDBEngine(DuckDBTasks(path, plan, "pyarrow"))
+    try:
+        assert not isinstance(make_where_it_lies(engine, plan).rows.link, SpreadLink)
     finally:
         engine.close()
 

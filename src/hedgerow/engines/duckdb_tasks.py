@@ -28,6 +28,8 @@ PIECE = 1 << 18
 WAITING = 1
 """Tasks that are ready, beside those that are done, while their answers are written."""
 POLL_SECONDS = 0.2
+MOST_IN_TASK = 1_000_000
+"""Records of a block at most: a larger one is better worked on by all threads, with news of it, outside tasks."""
 
 Work = Callable[[Iterator["pa.RecordBatch"]], Iterable["pa.RecordBatch"]]
 
@@ -39,7 +41,7 @@ class DuckDBTasks(DuckDBSession):
         import pyarrow as pa
 
         self.number, self.whole_number, self.text, self.bytes = pa.int32(), pa.int64(), pa.string(), pa.binary()
-        self.cores = os.cpu_count() or 1
+        self.cores, self.most_in_task = os.cpu_count() or 1, MOST_IN_TASK
         self.watch: Callable[[int, int], None] | None = None
         """Told how many tasks are done, of how many."""
         super().__init__(*given, **named)

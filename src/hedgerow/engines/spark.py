@@ -311,6 +311,11 @@ class SparkTable(SqlDialect):
             layout = StructType([StructField(column, kind) for column, kind in columns])
             return self._named(name, frame.mapInArrow(work, layout), keep)
 
+    @property
+    def most_in_task(self) -> int:
+        """Records of a block at most that one task should have: any number, as the driver is no better."""
+        return 1 << 62
+
     def _named(self, name: str, frame: DataFrame, keep: bool) -> str:
         from pyspark import StorageLevel
 

@@ -63,7 +63,7 @@ def _look_at(room, start, rows, node, number, joints, slots, demanded, nodes, se
     domain = _address(node, joints, offset, stride)
     withheld, excess, _, _ = check(
         _part(room, start, rows), Address(joints.table, offset, stride, domain), slots, demanded.k,
-        demanded.column_bits, demanded.wanted, demanded.gains, offset, demanded.budget,
+        demanded.column_bits, demanded.wanted, demanded.gains, offset, demanded.budget, demanded.budget,
     )  # fmt: skip
     if withheld > demanded.budget:
         nodes.state[number] = INFEASIBLE

@@ -78,12 +78,12 @@ def _too_few(bits, column_bits, wanted):
 
 
 @kernel
-def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budget):
+def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budget, enough):
     """Check a node on a view.
 
     Returns the number of records in groups that fail, what withholding them costs beyond generalizing them (``gains``
     by joint level and code; only if they are within the budget), the number of groups that hold, and the sum of their
-    squared sizes.
+    squared sizes. Once more than enough records fail, it returns what it has.
     """
     counted = wanted.size > 0
     _fill(view, address, slots, counted)
@@ -114,7 +114,7 @@ def check(view, address, slots, k, column_bits, wanted, gains, gain_offset, budg
             gain = gains[g0 + (word & JOINT)] + gains[g1 + ((word >> np.uint64(16)) & JOINT)]
             gain += gains[g2 + ((word >> np.uint64(32)) & JOINT)] + gains[g3 + (word >> np.uint64(48))]
             excess += count * gain
-        if withheld > budget:  # how much more does not matter: only the slots must be left as they were
+        if withheld > enough:  # the slots must be left as they were
             for left in range(row, np.uint64(words.size)):
                 at = np.uint64(slot_of[left])
                 slot_count[at] = 0

@@ -241,7 +241,7 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "k_member.cluster_cells": (
         CODES, NUMBERS, NUMBERS, NUMBER, NUMBERS, NUMBER, NUMBER, NUMBERS, PRICES, NUMBER, NUMBER, *RESULTS,
     ),
-    "lattice.check": (VIEW, ADDRESS, SLOTS, NUMBER, WORDS, NUMBERS, SHARES, NUMBERS, NUMBER),
+    "lattice.check": (VIEW, ADDRESS, SLOTS, NUMBER, WORDS, NUMBERS, SHARES, NUMBERS, NUMBER, NUMBER),
     "lattice.mark_below": (types.uint8[::1], SHARES, NUMBERS, NUMBERS, FLAG, SHARE),
     "lattice.roll_up": (VIEW, ADDRESS, SLOTS, VIEW, FLAG),
     "lowering.break_covered": (*CLUSTERS, COVERS, NUMBERS, NUMBERS),

@@ -26,6 +26,7 @@ LARGEST_JOINT = 1 << 16
 LARGEST_KEY = 1 << 62
 SLOTS = 1 << 20
 ROOM = 6  # times the profiles
+ALL = 1 << 62  # records: none is left uncounted
 
 
 class Checker(Protocol):
@@ -254,7 +255,7 @@ class KernelChecker:
         """Check a node at or above the view's own."""
         withheld, excess, groups, squares = self._kernel.check(
             view.arrays, self._address(node), self._slots, self._k, self._column_bits, self._wanted, self._gains,
-            self._offset, self._budget,
+            self._offset, self._budget, ALL,
         )  # fmt: skip
         return Checked(withheld, withheld, excess, groups, squares)
 

@@ -431,7 +431,7 @@ class _Rounds:
         self.tell("clustering", 0, 0)
         known = SummedMicrodata.of(book, self.records, 0, 0)
         clustering = clustering_of(known, plan, requirement, 1)
-        if not by_blocks(clustering):
+        if not by_blocks(clustering) or self.large[1].max(initial=0) > self.session.most_in_task:
             raise NotInTasks
         sent, layout = self._sent(book), self._coded_columns(book)
         bundles = self._bundles(left, self.large)

@@ -34,6 +34,10 @@ class TaskSession(SqlSession, Protocol):
     def cores(self) -> int:
         """How many tasks are done at the same time."""
 
+    @property
+    def most_in_task(self) -> int:
+        """Records of a block at most that one task should have."""
+
     def task_of(self, columns: str, tasks: int) -> str:
         """Write which of so many tasks a row goes to, given columns in which those of a task agree."""
 
