@@ -40,8 +40,6 @@ from hedgerow.privacy import Requirement
 from hedgerow.types import IntArray
 
 TIE = 1e-9
-SOON = 500_000_000
-"""Nodes times profiles up to which a search ends in a second or two, so that no thread need watch it."""
 
 
 @dataclass(frozen=True)
@@ -260,10 +258,7 @@ class _Search:
         def work(first: int, last: int, done: IntArray, stop: IntArray) -> None:
             checker.search(nodes, seen, chain, self.records, stop)
 
-        if many * len(self.space.codes) <= SOON:
-            work(0, 1, np.zeros(1, np.int64), np.zeros(1, np.int64))
-        else:
-            run_in_threads(work, np.ones(1, np.int64), 1, None)  # so Ctrl-C works
+        run_in_threads(work, np.ones(1, np.int64), 1, None)
         found, self.checked = seen.totals.tolist()
         self.best = float(seen.best[0])
         near = np.flatnonzero(seen.score[:found] <= self._limit())
