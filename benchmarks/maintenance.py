@@ -2,14 +2,20 @@
 
 Times are those of the algorithms: what was read and encoded is there for both. All figures of a line come from one run
 after compilation; incremental starts from the clusters of the records that were there before.
+
+And as whole commands, with their checks and audits: changes of one per cent of a million people, against ``release
+create`` in the same run; CPU seconds count all threads and child processes.
 """
 
 from __future__ import annotations
 
+import csv
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +23,11 @@ import numpy.typing as npt
 
 from benchmarks import adult
 from benchmarks.page import table
+from benchmarks.processes import PYTHON, Used, use
 from benchmarks.results import Report, Section
 from hedgerow.anonymization.clustering import KMember
 from hedgerow.anonymization.clustering.numbering import recoding_of
+from hedgerow.evaluation.synthetic import census
 from hedgerow.maintenance.changes.change import maintain
 from hedgerow.maintenance.changes.optimize import optimize
 from hedgerow.measures import total_loss
@@ -32,6 +40,8 @@ FEW_SHARES = (0.01, 0.05, 0.10, 0.50)
 KS = (3, 5, 10)
 BASE = 10_000
 MILLION = 1_000_000
+CHUNK = 500_000
+COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,51 @@ def run(report: Report) -> None:
         report.loss(name, line.incremental_loss)
         report.loss(f"{name}: afresh", line.static_loss)
     _million(report)
+    with tempfile.TemporaryDirectory(prefix="hedgerow-bench-") as scratch:
+        _commands(report, Path(scratch))
+
+
+def _commands(report: Report, folder: Path) -> None:
+    plan, store = _write(folder), str(folder / "people.store")
+    _command(["prepare"])
+    created = _command(["release", "create", str(folder / "people.csv"), plan, "--store", store])
+    changes = {"insert": [str(folder / "more.csv")], "delete": ["--keys-from", str(folder / "gone.txt")]}
+    for verb, used in {
+        "create": created,
+        **{verb: _command(["release", verb, *words, "--store", store]) for verb, words in changes.items()},
+    }.items():
+        report.time(f"release {verb}", used.seconds)
+        report.cpu(f"release {verb}", used.cpu)
+        report.memory(f"release {verb}", used.megabytes)
+        if verb in changes:
+            report.ratio(f"release {verb}, over create", used.cpu / created.cpu)
+
+
+def _write(folder: Path) -> str:
+    """Make up a census with numbers for keys: a million people, and one per cent more."""
+    number = 0
+    for name, sizes in (("people", [CHUNK] * (MILLION // CHUNK)), ("more", [MILLION // 100])):
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            for at, size in enumerate(sizes):
+                made = census(size, number, COLUMNS)
+                if not at:
+                    writer.writerow(["id", *made.columns])
+                rows = zip(*made.columns.values(), strict=True)
+                writer.writerows([number + place, *row] for place, row in enumerate(rows))
+                number += size
+    for file_name, lines in made.hierarchies.items():
+        (folder / file_name).parent.mkdir(exist_ok=True)
+        (folder / file_name).write_text("".join(";".join(line) + "\n" for line in lines), encoding="utf-8")
+    (folder / "gone.txt").write_text("".join(f"{number}\n" for number in range(0, MILLION, 100)), encoding="utf-8")
+    plan = folder / "plan.yaml"
+    keyed = made.plan.replace("attributes:\n", "key: id\nattributes:\n  id: identifier\n", 1)
+    plan.write_text(keyed, encoding="utf-8")
+    return str(plan)
+
+
+def _command(words: list[str]) -> Used:
+    return use([PYTHON, "-c", "from hedgerow.cli import main; main()", *words], limit=3_600)
 
 
 def _million(report: Report) -> None:
@@ -159,5 +214,23 @@ def blocks(section: Section) -> dict[str, str]:
         million.append([k, f"{taken:.3f} s", f"{afresh:.2f} s", f"{taken / afresh:.1%}", f"{loss:.4f}"])
     return {
         "maintenance": table(["change", *(f"k = {k}: times faster, loss" for k in KS)], rows),
+        "maintenance-commands": table(
+            ["", "time", "CPU", "peak memory", "CPU, over that of create"], _command_rows(section)
+        ),
         "maintenance-million": table(["k", "insert", "afresh", "share", "loss, over that afresh"], million),
     }
+
+
+def _command_rows(section: Section) -> list[list[str]]:
+    rows = []
+    for verb, what in (
+        ("create", f"{MILLION:,}"),
+        ("insert", f"{MILLION // 100:,}"),
+        ("delete", f"{MILLION // 100:,}"),
+    ):
+        name = f"release {verb}"
+        if section.value(name, "cpu") is not None:
+            ratio = section.value(f"{name}, over create", "ratio")
+            cells = [section.cell(name, "time"), section.cell(name, "cpu"), section.cell(name, "memory")]
+            rows.append([f"`{name}`, {what} records", *cells, "–" if ratio is None else f"{ratio:.1%}"])
+    return rows
