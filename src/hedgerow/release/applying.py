@@ -97,6 +97,9 @@ def _for_new_tables(plan: Plan, withhold: str | None) -> Plan:
         attribute = asked["attributes"][name]
         if plan.attributes[name].unknown == "error" and (plan.attributes[name].free or "hierarchy" in attribute):
             attribute["unknown"] = "withhold"
+    for attribute in asked["attributes"].values():  # points stay where they are, whoever lies beyond them now
+        treat = attribute.get("treat", {})
+        treat |= {end: {"at": treat[end]["at"]} for end in ("top", "bottom") if end in treat}
     method = {key: value for key, value in asked.get("method", {}).items() if key != "certify"}
     data = {key: value for key, value in asked.get("data", {}).items() if key != "format"}
     changes = {"method": method, "data": data, "withhold": withhold}

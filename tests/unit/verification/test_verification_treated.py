@@ -253,3 +253,12 @@ def test_a_maintained_release_keeps_the_point_that_it_was_created_with(tmp_path:
         assert sorted(shown) == sorted(
             ["1200", "1200", "49800+", "49800+", "49800+", "49800+", "1000", "20200", "20400", "33300"]
         )
+
+
+def test_a_new_table_is_recoded_with_the_points_of_the_release(tmp_path: Path) -> None:
+    asked = plan(pay={"role": "sensitive", "treat": {"top": {"fewest": 3}}})
+    hr.anonymize(pa.table(PEOPLE), asked, output=tmp_path / "release")
+    few = pa.table({**PEOPLE, "pay": [7, 7, 7, 7, 7, 7, 7, 90_000]})
+    again = hr.apply(tmp_path / "release", few, tmp_path / "again", withhold="100%", afresh=False)
+    assert again.facts["treated"]["pay"] == {"top": 40_000}
+    assert set(again.table.column("pay").to_pylist()) <= {"7", "40000+"}
