@@ -187,6 +187,19 @@ def test_one_file_is_the_same_bytes(spark: Any, folder: Path) -> None:
         assert (folder / "release" / name).read_bytes() == (folder / "here" / name).read_bytes()
 
 
+def test_parts_that_tasks_put_in_order(spark: Any, folder: Path) -> None:
+    """Without other columns no statement sorts the rows: the parts, one after the other, have them in order."""
+    attributes = {name: role for name, role in PLAN["attributes"].items() if name != "admitted"}  # type: ignore[attr-defined]
+    plan = hr.Plan.from_dict({**PLAN, "attributes": attributes})
+    frame = spark.read.parquet(str(folder / "people.parquet")).repartition(3)
+    made = hr.anonymize(frame, plan, folder / "release", driver_profiles=0)
+    wanted = hr.anonymize(people(), plan)
+    parts = sorted((folder / "release" / "data.parquet").glob("*.parquet"))
+    assert len(parts) > 1
+    assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == wanted.table.to_pylist()
+    assert made.facts == wanted.facts
+
+
 def test_what_cannot_fit_the_driver_is_refused_before_the_work(
     spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
