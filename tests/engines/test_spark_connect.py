@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 PROGRAM = """
 import json, os, sys
 from tests.engines.conftest import frame
-from tests.engines.test_spark_end_to_end import PLAN, people
+from tests.cases.clinic import PLAN, people
 from tests.processes.spark import start_connect
 import hedgerow as hr
 

@@ -14,20 +14,10 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.engines import room
-from hedgerow.evaluation.synthetic import clinic
+from tests.cases.clinic import PLAN, people
 from tests.processes.spark import has_java, in_process, running_cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
-
-PLAN = {
-    "attributes": {
-        "age": {"role": "quasi-identifier", "hierarchy": {"bands": [5, 10, 20]}, "limit": {"level": 3}},
-        "sex": "quasi-identifier",
-        "diagnosis": "sensitive",
-        "admitted": "other",
-    },
-    "privacy": {"k": 3, "p": 2},
-}
 
 CLUSTER = '''
 import json, sys, time
@@ -113,12 +103,6 @@ except DataError as error:
     print(error, error.__cause__)
 spark.stop()
 '''
-
-
-def people() -> pa.Table:
-    """Some patients of the made-up clinic."""
-    made = clinic(400, seed=3)
-    return pa.table({name: made.columns[name] for name in ("age", "sex", "diagnosis", "admitted")})
 
 
 def put(folder: Path) -> Path:

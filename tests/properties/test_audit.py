@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.maintenance.audit.audit import Asked, Audit, audit
-from hedgerow.maintenance.audit.flow import Rows, components_of
+from hedgerow.maintenance.audit.audit import AskedOfPeople, Audit, audit
+from hedgerow.maintenance.audit.flow import RowsInCells, components_of
 from hedgerow.maintenance.audit.history import History, build_history
 from hedgerow.maintenance.audit.kept import KeptAudit
 from tests.naive import audit as naive
@@ -297,7 +297,7 @@ def test_rows_are_placed_elsewhere_as_brute_force_does(seed: int, known: bool) -
     rows, room = (np.array([len(version.rows[n]) for n in version.rows]) for version in (old, new))
     link_old, link_new = (np.array([pair[side] - 5 * side for pair in links], np.int64) for side in (0, 1))
     one, other = np.zeros(5, np.int64), np.arange(5)
-    placed = Rows(
+    placed = RowsInCells(
         ends[0][:5],
         ends[1][:5],
         other,
@@ -331,7 +331,7 @@ def test_an_audit_put_on_top_of_the_last_one_finds_what_one_from_the_beginning_d
     """After every version, written down and read again in between."""
     k, p, alpha = wanted
     groups, places, values, names = given_.events(seed)
-    asked_ = Asked.of(k, p[: len(names)], alpha[: len(names)], len(names))
+    asked_ = AskedOfPeople.of(k, p[: len(names)], alpha[: len(names)], len(names))
     kept = KeptAudit.empty(names)
     first, last = 3, len(given_.versions) + 2
     for number in range(first, last + 1):

@@ -21,7 +21,7 @@ from hedgerow.plan.hierarchy.builders import OpenEnds, bands
 from hedgerow.plan.hierarchy.numbers import number_label
 from hedgerow.plan.model import Treatment
 from hedgerow.verification.values.bands import Bands
-from hedgerow.verification.values.treatments import Rule
+from hedgerow.verification.values.treatments import TreatedColumn
 from tests.naive import treating as naive
 
 POINTS = st.decimals(-2000, 2000, places=1, allow_nan=False)
@@ -51,7 +51,7 @@ def test_maker_and_verifier_treat_a_number_as_the_reference_does(
     said = {name: part for name, part in (("top", top), ("bottom", bottom), ("round", base)) if part is not None}
     form = DataFormat(decimal=signs[0], thousands=signs[1])
     attribute = Attribute(role="other", treat=said, unknown="own-leaf-under-root")
-    rule = Rule.of(attribute, form)
+    rule = TreatedColumn.of(attribute, form)
     assert attribute.treat is not None
     assert rule is not None
     expected = naive.treated(cell, top, bottom, base, *signs)
@@ -72,7 +72,7 @@ def test_maker_and_verifier_name_the_period_of_a_day_as_the_reference_does(day: 
     if form == "%d.%m.%Y":
         cell = f"{day.day:02d}.{day.month:02d}.{day.year:04d}"
     treat = Treatment(dates=level, form=form)
-    rule = Rule.of(Attribute(role="other", treat=treat), DataFormat())
+    rule = TreatedColumn.of(Attribute(role="other", treat=treat), DataFormat())
     assert rule is not None
     expected = naive.period(cell, level, form)
     assert treatment(treat, DataFormat())(cell) == rule.of_value(cell, written=True) == expected

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.maintenance import checking
 from hedgerow.maintenance.archive import Archive, Events
-from hedgerow.maintenance.audit.audit import Asked, Audit
+from hedgerow.maintenance.audit.audit import AskedOfPeople, Audit
 from hedgerow.maintenance.audit.history import build_history
 from hedgerow.maintenance.audit.kept import KeptAudit
 from hedgerow.maintenance.published import audited_columns
@@ -114,10 +114,10 @@ def audit_all(archive: Archive, newest: int) -> Audit:
     return KeptAudit.of(build_history(*archive.events(newest), names, newest), asked_of(archive.plan))[1]
 
 
-def asked_of(plan: Plan) -> Asked:
+def asked_of(plan: Plan) -> AskedOfPeople:
     """What a plan asks of every person."""
     columns = [_asked_of(plan, name, at_level) for name, at_level in audited_columns(plan)]
-    return Asked.of(plan.privacy.k, [p for p, _ in columns], [alpha for _, alpha in columns], len(columns))
+    return AskedOfPeople.of(plan.privacy.k, [p for p, _ in columns], [alpha for _, alpha in columns], len(columns))
 
 
 def _asked_of(plan: Plan, name: str, at_level: bool) -> tuple[int, float | None]:

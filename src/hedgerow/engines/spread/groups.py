@@ -29,7 +29,7 @@ COLUMNS = ("what", "j", "code", "lo", "hi", "node", "groups", "records")
 
 
 @dataclass(frozen=True)
-class Layout:
+class GroupLayout:
     """How the answer of a task is laid out: whole numbers, and what is said of all of its groups."""
 
     book: Book
@@ -166,7 +166,7 @@ def count_groups(sent: Sent, in_rows: bool, batches: Iterable[pa.RecordBatch]) -
         change[1:] |= word[1:] != word[:-1]
     starts, group = np.flatnonzero(change), np.cumsum(change) - 1
     n, values = numbers(table, "n"), values_of(book, table)
-    layout = Layout(book)
+    layout = GroupLayout(book)
     if in_rows:
         yield from _rows(layout, words, n, values[len(book.columns) :])
     sizes = np.add.reduceat(n, starts)
@@ -214,7 +214,9 @@ def _tally(group: IntArray, codes: IntArray, n: IntArray, groups: int, values: i
     return Tally(groups, values, keys // width, keys % width, count, np.zeros(values, np.int64))
 
 
-def _rows(layout: Layout, words: list[IntArray], n: IntArray, values: Sequence[IntArray]) -> Iterator[pa.RecordBatch]:
+def _rows(
+    layout: GroupLayout, words: list[IntArray], n: IntArray, values: Sequence[IntArray]
+) -> Iterator[pa.RecordBatch]:
     """Give the rows of groups, in the order of a release: what is published alike is one, with its number."""
     ranks = [rank[of_row] for (rank, _), of_row in zip(layout.book.ranks, values, strict=True)]
     order = np.lexsort([*ranks[::-1], *words[::-1]])
@@ -228,7 +230,7 @@ def _rows(layout: Layout, words: list[IntArray], n: IntArray, values: Sequence[I
     yield layout.batch(ROWS, len(starts), None, n=np.add.reduceat(n[order], starts), **found)
 
 
-def _values(layout: Layout, j: int, shown: Shown, sizes: IntArray) -> Iterator[pa.RecordBatch]:
+def _values(layout: GroupLayout, j: int, shown: Shown, sizes: IntArray) -> Iterator[pa.RecordBatch]:
     """Count the groups, and the records, of every published value of a column."""
     ends = np.stack([shown.lo, shown.hi, shown.node])
     if len(shown.node) and (shown.node >= 0).all():
@@ -242,7 +244,7 @@ def _values(layout: Layout, j: int, shown: Shown, sizes: IntArray) -> Iterator[p
     )
 
 
-def _pairs(layout: Layout, j: int, codes: IntArray, node: IntArray, n: IntArray) -> Iterator[pa.RecordBatch]:
+def _pairs(layout: GroupLayout, j: int, codes: IntArray, node: IntArray, n: IntArray) -> Iterator[pa.RecordBatch]:
     """Count how often a value is behind a published one."""
     width = int(node.max(initial=0)) + 1
     known, place = np.unique(codes * width + node, return_inverse=True)

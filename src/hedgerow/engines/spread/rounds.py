@@ -469,7 +469,7 @@ class _Rounds:
         number = max(TASKS_PER_CORE * self.session.cores, -(-self.records // BUNDLE))
         deal = partial(groups.deal_ranges, book.keys, groups.bounds_of(samples, number))
         dealt = self._tasks("grouped", self._released(book, answer), deal, [*columns, ("task", small)])
-        layout = [*((name, long) for name in groups.Layout(book).names), ("said", self.session.bytes)]
+        layout = [*((name, long) for name in groups.GroupLayout(book).names), ("said", self.session.bytes)]
         work = partial(groups.count_groups, sent, not self.plan.columns("other"))
         counted = self._tasks("sums", f"SELECT * FROM {dealt}", work, layout, number, keep=True)
         by = ", ".join(groups.COLUMNS[:6])

@@ -224,12 +224,12 @@ def audit(history: History, k: int, p: Sequence[int], alpha: Sequence[float | No
     >>> audit(history, 2, [2])
     Audit(versions=2, people=4, k=2, p=(2,), leaks=4)
     """
-    asked = Asked.of(k, p, alpha, len(history.past.sensitive))
+    asked = AskedOfPeople.of(k, p, alpha, len(history.past.sensitive))
     return conclude(stand(history, asked), history.past, history.versions, len(history.versions), asked)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedOfPeople:
     """What is asked of every person.
 
     Attributes
@@ -243,7 +243,7 @@ class Asked:
     alpha: tuple[float | None, ...]
 
     @classmethod
-    def of(cls, k: int, p: Sequence[int], alpha: Sequence[float | None], columns: int) -> Asked:
+    def of(cls, k: int, p: Sequence[int], alpha: Sequence[float | None], columns: int) -> AskedOfPeople:
         """Check that there is one entry for each of some sensitive columns."""
         demands = tuple(int(least) for least in p) if columns else ()
         limits = tuple(alpha) or (None,) * columns
@@ -253,7 +253,7 @@ class Asked:
         return cls(k, demands, limits)
 
 
-def stand(history: History, asked: Asked) -> Standing:
+def stand(history: History, asked: AskedOfPeople) -> Standing:
     """Work out the standing of everybody after all versions of a history."""
     standing, old, codes = Standing.empty(len(asked.p)), None, history.past.codes
     for new in history.versions:
@@ -261,7 +261,9 @@ def stand(history: History, asked: Asked) -> Standing:
     return standing
 
 
-def conclude(standing: Standing, past: Past, shown: Sequence[PublishedVersion], versions: int, asked: Asked) -> Audit:
+def conclude(
+    standing: Standing, past: Past, shown: Sequence[PublishedVersion], versions: int, asked: AskedOfPeople
+) -> Audit:
     """Say what the standing of everybody after some versions comes to."""
     return Audit(
         past, versions, tuple(shown), asked.k, asked.p, asked.alpha, *standing.left(), standing.pairs,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from hedgerow.maintenance.audit.flow import Rows, components_of
+from hedgerow.maintenance.audit.flow import RowsInCells, components_of
 from hedgerow.maintenance.audit.past import NOWHERE, PublishedVersion, ragged
 from hedgerow.types import IntArray
 
@@ -125,7 +125,7 @@ def _hidden(
     )
 
 
-def _rows(old: PublishedVersion, new: PublishedVersion, values: int) -> Rows | None:
+def _rows(old: PublishedVersion, new: PublishedVersion, values: int) -> RowsInCells | None:
     """Lay out the rows of two versions; None if people who are in both cannot be where the reader takes them to be."""
     both = (old.group_of >= 0) & (new.group_of >= 0)
     was, is_now, value = old.group_of[both], new.group_of[both], old.value_of[both]
@@ -136,7 +136,7 @@ def _rows(old: PublishedVersion, new: PublishedVersion, values: int) -> Rows | N
     at_old = np.searchsorted(old.count_group * values + old.count_value, was * values + value)
     at_new = np.searchsorted(new.count_group * values + new.count_value, is_now * values + value)
     sides = ((side.lo, side.hi, side.count_group, side.count_value, side.count) for side in (old, new))
-    return Rows(*next(sides), *next(sides), at_old, at_new, rows.astype(np.int64))
+    return RowsInCells(*next(sides), *next(sides), at_old, at_new, rows.astype(np.int64))
 
 
 def _difference(

@@ -61,7 +61,7 @@ def components_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowsInCells:
     """Rows of two versions in cells, a cell being the rows of one value in one group, and how they may belong together.
 
     Attributes
@@ -113,7 +113,9 @@ class Rows:
 
         >>> new, one = np.array([[0], [3], [9]]), np.zeros(1, np.int64)
         >>> cells = np.arange(3), np.zeros(3, np.int64), np.array([2, 1, 1])
-        >>> rows = Rows(np.array([[0]]), np.array([[5]]), one, one, one + 2, new, new + 2, *cells, one, one, one + 2)
+        >>> rows = RowsInCells(
+        ...     np.array([[0]]), np.array([[5]]), one, one, one + 2, new, new + 2, *cells, one, one, one + 2
+        ... )
         >>> rows.hidden(np.arange(3), np.zeros((1, 0), np.int64), 5, ())[0].tolist()
         [1, 1, 1]
         """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.maintenance.audit.audit import Asked, Audit, conclude, stand
+from hedgerow.maintenance.audit.audit import AskedOfPeople, Audit, conclude, stand
 from hedgerow.maintenance.audit.comparing import PairFinding
 from hedgerow.maintenance.audit.history import History
 from hedgerow.maintenance.audit.past import Past, PublishedVersion, boxes_of
@@ -49,13 +49,15 @@ class KeptAudit:
         return cls(0, Past.empty(sensitive), Standing.empty(len(sensitive)))
 
     @classmethod
-    def of(cls, history: History, asked: Asked) -> tuple[KeptAudit, Audit]:
+    def of(cls, history: History, asked: AskedOfPeople) -> tuple[KeptAudit, Audit]:
         """Audit all versions of a history from the beginning."""
         standing = stand(history, asked)
         found = conclude(standing, history.past, history.versions, len(history.versions), asked)
         return cls(history.past.number, history.past, standing), found
 
-    def after(self, number: int, events: tuple[pa.Table, pa.Table, pa.Table], asked: Asked) -> tuple[KeptAudit, Audit]:
+    def after(
+        self, number: int, events: tuple[pa.Table, pa.Table, pa.Table], asked: AskedOfPeople
+    ) -> tuple[KeptAudit, Audit]:
         """Audit the next version, by its events: groups, places and values, as ``build_history`` takes them."""
         past = self.past.after(number, *events)
         boxes, people = boxes_of(past.entries), len(past.keys)

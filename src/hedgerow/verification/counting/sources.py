@@ -21,7 +21,7 @@ from hedgerow.verification.reading.places import InDatabase, Where
 from hedgerow.verification.reading.published import Published
 from hedgerow.verification.reading.stated import read_facts
 from hedgerow.verification.reading.tables import OpenTable, open_in_memory
-from hedgerow.verification.values.treatments import Rule
+from hedgerow.verification.values.treatments import TreatedColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,7 +189,7 @@ def surplus(
     names: Sequence[str],
     form: DataFormat,
     tallies: Tallies,
-    rules: Mapping[str, Rule] | None = None,
+    rules: Mapping[str, TreatedColumn] | None = None,
 ) -> int:
     """Return how many released rows of some columns remain when each takes an equal row of the original away.
 
@@ -220,7 +220,7 @@ def surplus(
     return shown.surplus(known)
 
 
-def _treated(column: pa.ChunkedArray, rule: Rule | None, kind: Kind) -> pa.ChunkedArray:
+def _treated(column: pa.ChunkedArray, rule: TreatedColumn | None, kind: Kind) -> pa.ChunkedArray:
     return column if rule is None else map_distinct(column, lambda value: rule.of_value(value, kind == "text"))
 
 

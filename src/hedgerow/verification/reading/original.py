@@ -16,7 +16,7 @@ from hedgerow.verification.reading.cells import Kind, as_text, distinct_cells, k
 from hedgerow.verification.reading.formats import open_original
 from hedgerow.verification.reading.tables import open_in_memory
 from hedgerow.verification.values.notation import in_notation, usual
-from hedgerow.verification.values.treatments import Rule
+from hedgerow.verification.values.treatments import TreatedColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,7 +98,7 @@ def meant(column: pa.ChunkedArray, name: str, plan: Plan, kind: Kind) -> pa.Chun
     if written:
         column = trim(column, plan.data.markers(name))
     attribute = plan.attributes.get(name)
-    rule = None if attribute is None else Rule.of(attribute, plan.data)
+    rule = None if attribute is None else TreatedColumn.of(attribute, plan.data)
     if rule is not None:
         of_value = rule.of_value
         column = map_distinct(column, lambda value: of_value(value, written))

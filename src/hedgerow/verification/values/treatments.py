@@ -19,7 +19,7 @@ from hedgerow.verification.values.numbers import FROM, TO, Exact, exact, name_nu
 
 
 @dataclass(frozen=True)
-class Rule:
+class TreatedColumn:
     """What a plan says of the values of a column, and how they are written.
 
     Attributes
@@ -50,7 +50,7 @@ class Rule:
     beyond: tuple[tuple[str, int | None, Fraction | None], ...] = ()
 
     @classmethod
-    def of(cls, attribute: Attribute, form: DataFormat) -> Rule | None:
+    def of(cls, attribute: Attribute, form: DataFormat) -> TreatedColumn | None:
         """Read what a plan says; None if it treats the column in no way."""
         asked = attribute.treat
         if asked is None:
@@ -76,10 +76,10 @@ class Rule:
 
         Examples
         --------
-        >>> pay = Rule(top=900, bottom=-5, base=Fraction(5, 2), decimal=",")
+        >>> pay = TreatedColumn(top=900, bottom=-5, base=Fraction(5, 2), decimal=",")
         >>> [pay.of_value(value, True) for value in ("900,0", "899", "-5", "1,25", "3,75", "none")]
         ['900+', '900+', '-5 or less', '0', '5', 'none']
-        >>> Rule(period="month", forms=("%d.%m.%Y",)).of_value("24.12.1999", True)
+        >>> TreatedColumn(period="month", forms=("%d.%m.%Y",)).of_value("24.12.1999", True)
         '1999-12'
         """
         if self.period is not None:
@@ -115,7 +115,7 @@ class Rule:
 
         Examples
         --------
-        >>> pay = Rule(top=900, base=100)
+        >>> pay = TreatedColumn(top=900, base=100)
         >>> [pay.makes(label) for label in ("900+", "900", "850", "1000", "800.0", "90+", "none")]
         [True, False, False, False, True, False, False]
         """
@@ -145,9 +145,9 @@ class Rule:
         return (self.top is None or number < self.top) and (self.bottom is None or number > self.bottom)
 
 
-def rules_of(plan: Plan, names: Collection[str]) -> dict[str, Rule]:
+def rules_of(plan: Plan, names: Collection[str]) -> dict[str, TreatedColumn]:
     """Return what a plan says of those columns that it treats."""
-    known = {name: Rule.of(plan.attributes[name], plan.data) for name in names if name in plan.attributes}
+    known = {name: TreatedColumn.of(plan.attributes[name], plan.data) for name in names if name in plan.attributes}
     return {name: rule for name, rule in known.items() if rule is not None}
 
 
