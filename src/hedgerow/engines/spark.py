@@ -23,6 +23,7 @@ catalogue's tables, and telling beforehand that a frame is computed anew.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import re
 import shutil
@@ -482,6 +483,11 @@ class SparkTable(SqlDialect):
             self._own.catalog.dropTempView(self.source)
             for view in (f"{self._prefix}_released", *self._named_views):
                 self._own.catalog.dropTempView(view)
+        if is_remote(self._own):
+            with contextlib.suppress(Exception):
+                client: Any = self._own.client
+                client.release_session()
+                client.close()
         self._views, self._kept, self._named_views = [], [], []
 
     def _own_words(self, reading: bool = False) -> contextlib.AbstractContextManager[None]:
@@ -520,6 +526,9 @@ def _session_of(frame: Any, spark: SparkSession | None) -> SparkSession:
 
 def _own_session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
+    if is_remote(own):  # or this process would not end for minutes, if the server ends before it
+        client: Any = getattr(own, "client", None)
+        atexit.unregister(getattr(client, "_on_exit", None))  # type: ignore[arg-type]
     with warnings.catch_warnings():  # over Spark Connect, some settings have opinions on themselves
         warnings.simplefilter("ignore")
         for key, value in spark.conf.getAll.items():
