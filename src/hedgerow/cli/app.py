@@ -97,7 +97,7 @@ def anonymize(
     link: LinkOption = None,
     ignore_limits: Annotated[
         bool,
-        typer.Option("--ignore-limits", help="Cluster as if there were no limits, and count how many that breaks."),
+        typer.Option("--ignore-limits", help="Cluster as if there were no limits, and count the cells beyond them."),
     ] = False,
     levels: LevelsOption = None,
     engine: EngineOption = "auto",
@@ -167,7 +167,7 @@ def explain(
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell beforehand what the limits cost: how many records must be withheld, why, and which one change would help."""
+    """Show beforehand what the limits cost: how many records must be withheld, why, and which one change would help."""
     from hedgerow.api import explain
     from hedgerow.evaluation.people import repeated_people
     from hedgerow.reports.terminal.release import explanation_summary
@@ -333,7 +333,7 @@ def demo(
     replace: Annotated[bool, typer.Option("--replace", help="Replace DIR if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Try it out, with nothing of your own: make up a table and a plan, explain it, release it, verify the release."""
+    """Try it on made-up data: make up a table and a plan, explain it, release it, verify the release."""
     from hedgerow.cli.demo import DemoWish, run_demo
     from hedgerow.cli.patience import patience_of, stoppable
 

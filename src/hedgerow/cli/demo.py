@@ -52,6 +52,8 @@ class Kind:
 
 
 REPORT = "release-report.html"
+TYPED = ("my-release", "my-release-report.html")
+"""What there is besides once somebody has typed what the demo says to type next: replaced with the demo."""
 KINDS = {
     "clinic": Kind(clinic, "patients", ("patients.csv", "location.csv")),
     "census": Kind(census, "persons", ("census.csv", FOLDER), len(CENSUS_ATTRIBUTES)),
@@ -161,7 +163,7 @@ def run_demo(
 ) -> Demo:
     """Make up a table in a folder and release it."""
     kind = KINDS[wish.kind]
-    own = frozenset({*kind.files, "plan.yaml", "release", REPORT})
+    own = frozenset({*kind.files, "plan.yaml", "release", REPORT, *TYPED})
     with new_folder(folder, replace, own, "the demo") as inside, rehearsal():
         progress(f"making up {kind.people}", 0, 0)
         data, plan = write_demo(inside, wish.make())

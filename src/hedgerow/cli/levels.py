@@ -10,7 +10,7 @@ LevelsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN=N,…",
-        help="The level of each column, like 'method.levels' in a plan; columns you do not name are searched.",
+        help="The level of each column, like 'method.levels' in a plan; the best level is searched for the others.",
     ),
 ]
 

@@ -16,7 +16,7 @@ from hedgerow.outside.server import shown
 
 plan_app = typer.Typer(
     name="plan",
-    help="Draft a plan, check it, bring it over from ARX or an earlier version.",
+    help="Draft a plan, check it, import it from ARX or an earlier version.",
     no_args_is_help=True,
     cls=DescribedGroup,
 )

@@ -19,7 +19,7 @@ def prepare(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compile everything that is compiled for this machine now, so that no later command has to wait for it.
+    """Compile native code for this machine ahead of time, so that no later command has to wait for it.
 
     Useful when you build a container image. What is compiled already is left alone.
     """

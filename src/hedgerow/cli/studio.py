@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hedgerow.cli.printing import say
-from hedgerow.errors import HedgerowError, Problem, how_to_install
+from hedgerow.errors import DataError, HedgerowError, Problem, how_to_install
 from hedgerow.outside.outputs.moment import Interrupted
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _checked(data: str) -> str:
     from hedgerow.outside.server import check_path, is_server
 
     check_path(data)
+    if not is_server(data) and not Path(data).is_file():
+        raise DataError(Problem("no-file", "There is no such file.", data, "check the path"))
     return data if is_server(data) else str(Path(data).absolute())
 
 

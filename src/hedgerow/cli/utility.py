@@ -34,7 +34,7 @@ def utility(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell whether analyses still come out: means, correlations, tables, regressions, before and after.
+    """Check whether analyses still come out: means, correlations, tables, regressions, before and after.
 
     It looks at the original, so what it prints is for the owner only.
     """

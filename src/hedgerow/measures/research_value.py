@@ -468,7 +468,7 @@ DESCRIPTORS = (
         name="research_value",
         title="research value",
         meaning="How much of what researchers want to tell apart is still there, as the plan weighs columns, "
-        "levels and rules: 1 is all of it, unless the plan gives worths of its own.",
+        "levels and rules: 1 is all of it, unless the plan sets its own values.",
         help="how fine published values are and how many rules they keep, weighted: most is best",
         order=70,
         of_release=lambda measured: sum(measured.values.values(), Fraction(0)),

@@ -70,6 +70,10 @@ def parse(raw: Any, places: Places, base: Path | None) -> tuple[PlanModel | None
     """Turn plain data into a plan; return what could be read and every problem found."""
     if not isinstance(raw, Mapping):
         hint = "start with 'attributes:' and 'privacy: {k: 5}'"
+        from hedgerow.plan.formats import table_endings
+
+        if places.file.lower().endswith(tuple(table_endings())):
+            hint = "this looks like a table: DATA comes first, then PLAN"
         return None, [Problem("yaml", "A plan must be a mapping of keys to values.", places.of(()), hint)]
     try:
         model = validate(raw)

@@ -11,7 +11,7 @@ MOST_TEXT = 160
 WHY = {
     "identifier": "names a person, or could: never read and never released",
     "quasi-identifier": "others may know it of a person: coarsened until groups are large enough",
-    "sensitive": "others do not know it and would learn it: released as it is, its spread in groups is looked at",
+    "sensitive": "others do not know it and would learn it: released as it is, its variety within groups is checked",
     "other": "taken to be harmless and unknown to others: released as it is, and not looked at",
 }
 

@@ -176,7 +176,7 @@ def _remarks(facts: Facts, plan: Plan, accepted: float) -> Iterator[Remark]:
     exact = [name for name, treat in as_they_are.items() if treat is None]
     others = [shorten(column, LONGEST_NAME) for column in exact]
     if others:
-        text = f"Published exactly as in the original, and protected by nothing: {first_of(others, MOST_NAMED)}."
+        text = f"Published exactly as in the original, with no protection: {first_of(others, MOST_NAMED)}."
         yield Remark("exact-columns", text, True)
     below = [
         shorten(name, LONGEST_NAME)
@@ -184,7 +184,7 @@ def _remarks(facts: Facts, plan: Plan, accepted: float) -> Iterator[Remark]:
         if treat is not None and treat.round is None and treat.dates is None
     ]
     if below:
-        text = "Published exactly as in the original up to a point, and protected by nothing within it: "
+        text = "Published exactly as in the original up to a point, with no protection within it: "
         yield Remark("exact-columns", f"{text}{first_of(below, MOST_NAMED)}.", True)
     few = facts.get("estimated_risk", "weights_of_few")
     if plan.publishes_weights and isinstance(few, int) and few:

@@ -52,7 +52,7 @@ def test_rows_and_short_tables_stay_on_one_page() -> None:
 def test_a_short_table_is_not_split_over_pages(release: Path, tmp_path: Path) -> None:
     hr.report(release, tmp_path / "one.pdf", form="pdf")
     texts = [" ".join(page.extract_text().split()) for page in PdfReader(tmp_path / "one.pdf").pages]
-    for first, last in (("Who gets it, and how well", "What is done if somebody is found"),):
+    for first, last in (("Who gets it, and how well", "What is done if somebody is re-identified"),):
         assert sum(first in text for text in texts) == 1
         assert [first in text for text in texts] == [last in text for text in texts]
 
@@ -82,10 +82,10 @@ def test_the_checklist_is_answered_from_facts_or_left_open() -> None:
     made = hr.anonymize(people(), PLANS["diverse"])
     page = hr.report(made, sign_off=hr.SignOff(recipients="students of the course")).html
     words = Page(page).words
-    part = words[words.index("Singling out, linkability") : words.index("no certificate of conformity")]
+    part = words[words.index("Singling out, linkability") : words.index("not a certificate of conformity")]
     assert "every group has 4 records or more" in part
     assert "whoever knows note of a person" in part  # a column called harmless is released exactly
     assert "as is promised (p = 2, alpha = 0.9 for illness)" in part
     assert "students of the course" in part
-    assert "When is it looked at again?" in part
+    assert "When is the next review?" in part
     assert part.count("☐ yours") >= 5

@@ -85,7 +85,9 @@ def _steps(material: Material) -> Iterator[Row]:
     risks, threshold = material.risks(), material.extras.threshold
     yield _given("Context: recipients", sign_off.recipients, "Who gets it, and how well they guard it?")
     yield _given(
-        "Context: purpose and legal basis", _joined(sign_off.purpose, sign_off.legal_basis), "What for, on what ground?"
+        "Context: purpose and legal basis",
+        _joined(sign_off.purpose, sign_off.legal_basis),
+        "What for, and on what legal basis?",
     )
     assumed = (
         f"What attackers are taken to know stands in this report ({counted(len(plan.quasi_identifiers), 'column')})."
@@ -113,9 +115,10 @@ def _steps(material: Material) -> Iterator[Row]:
         yield LOOK if beyond else ANSWERED, "Identifiability: measured", told
     promised = "not every promise is kept" if material.broken else "checked independently"
     yield BROKEN if material.broken else ANSWERED, "Mitigation", f"{', '.join(material.demands())}; {promised}."
-    yield _given("Governance: who answers for it", _joined(sign_off.approver, sign_off.role), "Who approves, as what?")
-    yield _given("Governance: review", sign_off.review_by, "When is it looked at again?")
-    yield OPEN, "Governance: incidents", "What is done if somebody is found all the same?"
+    who = _joined(sign_off.approver, sign_off.role)
+    yield _given("Governance: who answers for it", who, "Who approves, in what role?")
+    yield _given("Governance: review", sign_off.review_by, "When is the next review?")
+    yield OPEN, "Governance: incidents", "What is done if somebody is re-identified anyway?"
 
 
 def _given(step: str, text: str, question: str) -> Row:

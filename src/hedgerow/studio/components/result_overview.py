@@ -61,7 +61,7 @@ def _show_assumptions(run: Run) -> None:
     assumed.append(
         f"Records with the same {plan.person} are the same person, and no others are."
         if plan.person
-        else "Every record is a person of its own."
+        else "Each record is a different person."
     )
     if plan.unit is not None:
         assumed.append(f"They may know all records of a unit of {plan.unit.column}, and no more than that.")
