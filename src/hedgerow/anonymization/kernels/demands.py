@@ -1,7 +1,8 @@
 """What is asked of a group beside k records: k persons, different sensitive values, models; asked of lists of units.
 
 ``asked`` are :class:`Demands` of ``tuples/``. Their stamp, histogram and tally are scratch space, in which one group
-is counted at a time: a growing group takes unit after unit, and clears the histogram when it is done.
+is counted at a time: a growing group takes unit after unit, and clears the histogram when it is done. What is asked
+for every unit is a part of its caller: handing over all arrays of ``asked`` would take longer than the counting.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.anonymization.kernels.codes import EVERYTHING, NOTHING
-from hedgerow.anonymization.kernels.compiling import inner
+from hedgerow.anonymization.kernels.compiling import inner, part
 from hedgerow.anonymization.kernels.diverse import total_lack
 
 PEOPLE = 0  # in the tally; then different values by column
@@ -29,7 +30,7 @@ def holds(units, many, asked):
     return enough
 
 
-@inner
+@part
 def take(unit, asked, anew):
     """Count the person and the values of a unit that a growing group takes; ``anew``: as its first."""
     person, stamp, tally = asked.person, asked.stamp, asked.tally
@@ -50,7 +51,7 @@ def take(unit, asked, anew):
             histogram[value_start[column] + v] += 1
 
 
-@inner
+@part
 def met(asked):
     """Tell whether the growing group has all that is asked."""
     wanted, tally = asked.wanted, asked.tally
@@ -64,7 +65,7 @@ def met(asked):
     return total_lack(asked.histogram, asked.value_start, asked.overall, asked.models, asked.trees) == 0
 
 
-@inner
+@part
 def clear(units, first, last, asked):
     """Empty the histogram of the values of some units."""
     sensitive, value_start, histogram = asked.sensitive, asked.value_start, asked.histogram
@@ -74,7 +75,7 @@ def clear(units, first, last, asked):
                 histogram[value_start[column] + sensitive[units[i], column]] = 0
 
 
-@inner
+@part
 def is_choosy(coming, asked):
     """Tell whether a growing group, to which so many units are to come for it to have k, may not take just any next."""
     wanted, tally = asked.wanted, asked.tally
