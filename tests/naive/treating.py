@@ -6,7 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 
-from tests.naive.notation import read_number
+from .notation import read_number
 
 
 def treated(

@@ -69,6 +69,7 @@ EVERY_COMMAND = (
     "plan draft all.csv",
     "plan limits all.csv plain.yaml",
     "plan check plan.yaml",
+    "plan upgrade plan.yaml -o upgraded.yaml",
     "plan from-arx project.deid -o from-arx",
     "plan to-arx levels.yaml -o arx --data all.csv",
     "explain all.csv plain.yaml",
@@ -82,6 +83,7 @@ EVERY_COMMAND = (
     "apply made all.csv -o applied",
     "verify made --original all.csv",
     "attack made --original all.csv -o attacked.html",
+    "utility made --original all.csv",
     "report made --original all.csv",
     "sign --make-key private.key",
     "sign made --key private.key",
@@ -139,7 +141,7 @@ def test_kernels_are_compiled_apart_from_the_working_folder(planted: tuple[Path,
     words = [sys.executable, "-P", "-c", COMPILE]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    assert list((tmp_path / "hedgerow").glob("width_runs-*/**/*.nbc"))
+    assert list((tmp_path / "hedgerow").glob("width_runs-*/*.kernel"))
     assert marks_in(marks) == []
 
 

@@ -31,7 +31,7 @@ def make_release(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     from hedgerow.api import anonymize
     from hedgerow.studio.before_after import before_and_after
 
-    release = anonymize(task["data"], task["plan"], task["output"], progress=tell, population=task["population"])
+    release = anonymize(task["data"], task["plan"], task["output"], progress=tell, population=task.get("population"))
     assert release.verification is not None
     shown = before_and_after(release, task["data"])
     return {"facts": release.told, "verification": release.verification.to_dict(), "before_after": shown}
@@ -84,7 +84,7 @@ def try_leaving_out(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
 
 def _peopled(plan: Any, task: Mapping[str, Any]) -> Any:
     """Return a plan with the table of the population, if there is one."""
-    return plan if task["population"] is None else plan.counting_in(task["population"])
+    return plan if task.get("population") is None else plan.counting_in(task["population"])
 
 
 def write_report(task: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
