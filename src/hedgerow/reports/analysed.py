@@ -41,4 +41,6 @@ def regression_title(regression: Mapping[str, Any]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    """Write four digits: a median is somebody's value, and need not be told to the last."""
+    shown = float(f"{value:.4g}")
+    return f"{shown:,.4g}" if abs(shown) < 1000 else f"{shown:,.0f}"

@@ -30,7 +30,7 @@ class Moved:
     shift: float
 
     def __str__(self) -> str:
-        return f"the {self.figure} of {self.column} moves from {self.original:.5g} to {self.released:.5g}"
+        return f"the {self.figure} of {self.column} moves from {self.original:.4g} to {self.released:.4g}"
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,11 @@ class Utility:
     il1s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, with the sentences."""
-        found = {**asdict(self), "sentences": list(self.sentences)}
+        """Return everything as plain data, numbers to four digits, with the sentences."""
+        found = {**_shortened(asdict(self)), "sentences": list(self.sentences)}
         for one, told in zip(self.regressions, found["regressions"], strict=True):
-            told["overlap"] = one.overlap
-        found["propensity"]["ratio"] = self.propensity.ratio
+            told["overlap"] = _shortened(one.overlap)
+        found["propensity"]["ratio"] = _shortened(self.propensity.ratio)
         return found
 
     @property
@@ -170,3 +170,12 @@ class Utility:
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
+
+
+def _shortened(part: Any) -> Any:
+    """Return plain data with numbers to four digits: a quantile is somebody's value."""
+    if isinstance(part, dict):
+        return {name: _shortened(below) for name, below in part.items()}
+    if isinstance(part, list | tuple):
+        return [_shortened(below) for below in part]
+    return float(f"{part:.4g}") if isinstance(part, float) else part

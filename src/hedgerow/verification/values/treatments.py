@@ -116,7 +116,7 @@ class TreatedColumn:
         Examples
         --------
         >>> pay = TreatedColumn(top=900, base=100)
-        >>> [pay.makes(label) for label in ("900+", "900", "850", "1000", "800.0", "90+", "none")]
+        >>> [pay.makes(label) for label in ("900+", "900", "850", "1000", "800", "90+", "none")]
         [True, False, False, False, True, False, False]
         """
         if self.period is not None:
